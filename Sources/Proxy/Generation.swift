@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Events
 internal import Telemetry
+internal import Types
 
 /// One loaded configuration as a worker runs it: compiled chains, routes and the upstreams they name.
 ///
@@ -13,6 +14,8 @@ final class Generation {
     let asksForUnits: Bool
     /// The types of messages that are known.
     let types: KnownTypes?
+    /// The paths by which callers may use methods, if they may.
+    let restTable: RESTTable?
     /// The calls that go by this generation.
     var calls = 0 {
         didSet { if calls == 0 { unused?() } }
@@ -51,6 +54,7 @@ final class Generation {
         self.number = number
         self.upstreams = upstreams
         types = plan.types
+        restTable = plan.types?.restTable
         self.table = table
         self.discard = { discard(table, plan) }
         let named = Dictionary(zip(plan.chains, chains).map { ($0.name, $1) }) { first, _ in first }

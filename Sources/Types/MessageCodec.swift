@@ -102,6 +102,16 @@ public final class MessageCodec {
         try MessageWire.write(read, type, arena, limit: limit, into: output)
     }
 
+    /// Does something with an arena for a message of `limit` bytes, which is empty before and after.
+    func withArena(
+        limit: Int,
+        _ body: (MessageArena) throws(MessageError) -> Void
+    ) throws(MessageError) {
+        defer { arena.empty() }
+        arena.setLimit(Self.memory(limit))
+        try body(arena)
+    }
+
     /// Even a small message needs its tables.
     private static func memory(_ limit: Int) -> Int {
         max(64 * 1024, min(limit, .max / 16) * expansion)

@@ -67,9 +67,10 @@ public final class TypeSet: @unchecked Sendable {
         var (low, high) = (0, methods.count)
         while low < high {
             let middle = (low + high) / 2
-            let method = methods[middle]
-            switch Self.order(method.path.span, path) {
-            case 0: return method
+            // Not by a copy of the method, which has references to much.
+            let other = methods[middle].path
+            switch Self.order(other.span, path) {
+            case 0: return methods[middle]
             case ..<0: low = middle + 1
             default: high = middle
             }

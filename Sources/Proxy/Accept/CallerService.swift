@@ -84,10 +84,12 @@ final class CallerService: ConnectionService {
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
         head.normalizePath()
         head.joinCookies()
-        if let types = worker.generation.types, let table = types.rest,
-            let caller = RESTCaller.open(stream, head: head, end: end, from: peer, on: self, types, table)
+        if let table = worker.generation.restTable, let types = worker.generation.types,
+            let match = RESTMatch(head, table, types, limit: heldMessageLimit)
         {
-            return caller
+            let reader = RESTRequestReader(stream, head, match, types, from: peer, on: self)
+            reader.start(end: end)
+            return reader
         }
         let call = Call(stream, head: head, end: end, from: peer, on: self)
         call.start()

@@ -5,6 +5,7 @@ internal import Protocols
 internal import RPC
 public import Telemetry
 public import Time
+internal import Types
 
 /// What is told of a call that is over, in the access log and on the admin page of recent calls.
 extension AccessLogLine {
@@ -74,6 +75,7 @@ extension AccessLogLine {
         field("http_method", text: request.method)
         field("host", text: received.authority)
         field("path", text: request.path)
+        if let binding = call.callerLeg.rest?.binding { field("rest_path", text: Array(binding.text.utf8).span) }
         writeRoute(call)
         if let upstream = call.route.upstream {
             let name = upstream.name

@@ -99,7 +99,7 @@ extension Call {
         guard !upstreamLeg.isRetried else { return startAttempt() }
         upstreamLeg.progress = .waiting
         // What says how long the body is, or that there is none, waits until that is known.
-        if !waitsForWhole { forward() }
+        if !waitsForWhole || callerLeg.rest?.error != nil { forward() }
     }
 
     /// Whether the head goes out only with all that follows it.

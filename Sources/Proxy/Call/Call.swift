@@ -6,7 +6,6 @@ internal import Protocols
 internal import RPC
 internal import Telemetry
 internal import Time
-internal import Types
 
 /// One call, from the head of its request to its record.
 ///
@@ -70,7 +69,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         end: Bool,
         from peer: Peer,
         on listener: CallerService,
-        rest: RESTBinding? = nil
+        rest: CallerLeg.REST? = nil
     ) {
         let worker = listener.worker
         let generation = worker.generation

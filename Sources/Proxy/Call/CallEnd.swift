@@ -186,6 +186,7 @@ extension Call {
     /// Ends a response that has begun: as the protocol has it, if the body stands between two messages, or by breaking it
     /// off.
     func endResponse(with error: RPCError, stands: Bool) {
+        if let stream = callerLeg.rest?.stream, stream.fail(error) { return }
         guard stands, let ending = callerLeg.side.ending(with: error) else {
             let isOurs = error.code == .canceled || error.code == .deadlineExceeded
             return callerLeg.stream.reset(.code(isOurs ? .cancel : .internalError))

@@ -48,7 +48,7 @@ extension Call {
 
     /// The head has left the chain: the call goes to its upstream.
     func forward() {
-        if let error = deadline.error { return fail(error, by: .martlet) }
+        if let error = callerLeg.rest?.error ?? deadline.error { return fail(error, by: .martlet) }
         let request = request
         guard let upstream = route.upstream else {
             return fail(

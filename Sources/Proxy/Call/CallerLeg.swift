@@ -1,6 +1,7 @@
 internal import Bytes
 internal import HTTP
 internal import Protocols
+internal import RPC
 internal import Types
 
 /// The side of a call that its caller has: who it is, what it speaks, and what it has asked for.
@@ -10,11 +11,21 @@ struct CallerLeg {
     let listener: CallerService
     let peer: Peer
     let stream: any HTTPStream
-    /// The head as it came.
+    /// The head as it came; of a REST path, that of the Connect call that it has become.
     let head: HTTPHead
     let classification: Classification
-    /// The REST path by which the caller has come, if it has; the call is one of Connect then, with JSON.
-    let rest: RESTBinding?
+    /// How the caller is spoken with, if it has used a REST path: the call is one of Connect then, with JSON.
+    let rest: REST?
+
+    /// A caller that has used a REST path.
+    struct REST {
+        let stream: RESTResponseStream
+        /// The error of the head, of which the chain hears.
+        let error: RPCError?
+
+        /// The path.
+        var binding: RESTBinding { stream.binding }
+    }
 
     /// What the caller speaks, and gets its response in.
     var rpcProtocol: RPCProtocol { classification.rpcProtocol }

@@ -31,7 +31,7 @@ struct UpstreamLeg {
     /// How messages are converted, if the upstream does not understand their codec.
     var conversion: MessageConversion?
     /// The REST paths of the method, if the upstream speaks REST; Connect with JSON is what is translated to them.
-    var rest: [RESTBinding] = []
+    var restBindings: [RESTBinding] = []
     var progress = Progress.inChain
     /// The end of the request is through the chain.
     var hasEnd = false

@@ -50,29 +50,17 @@ package struct Explanation {
         let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
         let head = Self.head(request)
         stream = ExplainedStream(Classification(head).rpcProtocol.upstreamSide.needsHTTP2 ? .http2 : .http1)
+        let (caller, peer) = (stream, Self.peer(of: settings))
         let rest = plan.types.flatMap { types in
-            types.rest.flatMap { RESTMatch(head, $0, types, limit: listener.heldMessageLimit) }
+            types.restTable.flatMap { RESTMatch(head, $0, types, limit: listener.heldMessageLimit) }
+                .map { RESTRequestReader(caller, head, $0, types, from: peer, on: listener) }
         }
-        let peer = Self.peer(of: settings)
-        let type = head.first(.contentType).map { head.value(at: $0).array } ?? []
-        let (caller, types) = (stream, plan.types)
-        let shown: any HTTPStream = rest.map { RESTStream(caller, $0.binding, types, head, listener) } ?? caller
-        if let rest { head.becomeConnect(rest.binding.method) }
-        let isWhole = request.body.isEmpty && rest == nil
-        call = Call(shown, head: head, end: isWhole, from: peer, on: listener, rest: rest?.binding)
+        call = rest?.call ?? Call(caller, head: head, end: request.body.isEmpty, from: peer, on: listener)
         self.settings = settings
         var described: Explanation?
         // While the call is there: its head and its trace go with it.
         stream.ended = { [self] in described = described ?? self.describing() }
-        do throws(RPCError) {
-            if let problem = rest?.problem { throw problem }
-            let codec = worker.messageCodec
-            let body = request.body
-            let message = try rest?.request?.message(body: body.span, contentType: type.span, with: codec)
-            run(message ?? body, on: loop)
-        } catch {
-            call.fail(error, by: .martlet)
-        }
+        run(request.body, rest, on: loop)
         lines = (described ?? describing()).lines
         stream.ended = {}
         call.finish(code: .canceled, by: .caller)
@@ -112,9 +100,15 @@ package struct Explanation {
         }
     }
 
-    private func run(_ body: [UInt8], on loop: EventLoop) {
-        call.start()
-        if !body.isEmpty, !call.isOver {
+    private func run(_ body: [UInt8], _ rest: RESTRequestReader?, on loop: EventLoop) {
+        if let rest {
+            rest.start(end: body.isEmpty)
+            rest.received(body: body.span)
+            if !body.isEmpty { rest.receivedEnd(trailers: nil) }
+        } else {
+            call.start()
+        }
+        if rest == nil, !body.isEmpty, !call.isOver {
             let framed = ByteQueue()
             framed.append(message: body.span, in: call.rpcProtocol)
             call.received(body: framed.readable)

@@ -7,13 +7,13 @@ internal import Types
 struct RESTParameters {
     /// Those of the path, which count whatever else is said.
     private(set) var path: [(field: FieldPath, value: JSONValue)] = []
-    /// Those of the query, in their order; a list has one for each element.
-    private(set) var query: [(field: FieldPath, value: JSONValue)] = []
+    /// Those of the query, in their order; a list has several values.
+    private(set) var query: [(field: FieldPath, values: [JSONValue])] = []
 
-    /// Whether there are none.
+    /// Whether all that the message has is in the body.
     var isEmpty: Bool { path.isEmpty && query.isEmpty }
 
-    /// Reads them.
+    /// Reads what a request has beside its body.
     ///
     /// - Parameters:
     ///   - binding: the path that is called.
@@ -34,6 +34,7 @@ struct RESTParameters {
             let value = try Self.text(path.extracting(range), of: name, keepsSlash: variable.isPath)
             self.path.append((variable.field, try Self.value(value, variable.field)))
         }
+        var places: [String: Int] = [:]
         var position = 0
         while let parameter = QueryParameter(in: query, at: &position) {
             guard !parameter.range.isEmpty else { continue }
@@ -42,11 +43,17 @@ struct RESTParameters {
             let field = try Self.field(name, of: binding.method.request)
             // What the path says counts.
             guard !self.path.contains(where: { $0.field.isSame(as: field) }) else { continue }
-            if !field.isList, self.query.contains(where: { $0.field.isSame(as: field) }) {
-                throw RPCError(.invalidArgument, "the query has \(name) twice, and the field is no list")
-            }
             let text = try Self.formText(query.extracting(parameter.value), of: name)
-            self.query.append((field, try Self.value(text, field)))
+            let value = try Self.value(text, field)
+            guard let place = places[field.name] else {
+                places[field.name] = self.query.count
+                self.query.append((field, [value]))
+                continue
+            }
+            guard field.isList else {
+                throw RPCError(.invalidArgument, "the query has \(name) twice, and the field is not a list")
+            }
+            self.query[place].values.append(value)
         }
     }
 

@@ -5,6 +5,9 @@ internal import Types
 
 /// What a message is as a request to a REST path: the inverse of ``RESTRequest``.
 struct RESTTarget {
+    /// The bytes of a path with its query that servers accept.
+    private static let maxTarget = 8 * 1024
+
     /// The path, and the query if there is one.
     private(set) var target: [UInt8] = []
     /// The body; none if the request has none.
@@ -17,46 +20,61 @@ struct RESTTarget {
     /// - Parameters:
     ///   - binding: the path.
     ///   - message: the message in JSON, with the names of ProtoJSON.
-    /// - Throws: an error with the code `unimplemented` for a message that has no such path, or more than it can say.
+    /// - Throws: an error with the code `unimplemented` for a message that has no such path, or a field that it has no place for,
+    ///   and with the code `invalid_argument` for a body that is not valid.
     init(_ binding: RESTBinding, _ message: JSONValue) throws(RPCError) {
-        var rest = message
+        var left = message
         let path = ByteQueue()
         let isComplete = binding.appendPath(to: path) { (field: FieldPath) -> String? in
-            let text = rest.value(at: field.steps[...]).flatMap(Self.text) ?? Self.text(of: field.absent)
-            rest.remove(field.steps[...])
+            let text = left.value(at: field.steps[...]).flatMap(Self.text) ?? Self.text(of: field.absent)
+            left.remove(field.steps[...])
             return text
         }
         guard isComplete else {
             throw RPCError(.unimplemented, "the message has no value for a part of the path \(binding.text)")
         }
+        try setBody(&left, binding)
+        if case .message = binding.body {} else { try Self.appendQuery(of: left, binding, to: path) }
+        guard path.count <= Self.maxTarget else {
+            throw RPCError(.unimplemented, "\(binding.text) has no place for a message of this size")
+        }
+        target = path.readable.array
+    }
+
+    /// Moves what the body has out of the message.
+    private mutating func setBody(_ message: inout JSONValue, _ binding: RESTBinding) throws(RPCError) {
         switch binding.body {
         case .none: break
-        case .message where binding.method.request.isHTTPBody: setBody(httpBody: message)
-        case .message: body = rest.bytes
+        case .message where binding.method.request.isHTTPBody: try setBody(HTTPBody(message, orError: .invalidArgument))
+        case .message: body = message.bytes
         case .field(let field):
-            let value = rest[field.steps[0].json]
-            rest.remove(field.steps[...])
-            if field.isHTTPBody { setBody(httpBody: value ?? .null) } else { body = value?.bytes ?? field.absent }
+            let value = message.value(at: field.steps[...])
+            message.remove(field.steps[...])
+            if field.isHTTPBody {
+                try setBody(HTTPBody(value, orError: .invalidArgument))
+            } else {
+                body = value?.bytes ?? field.absent
+            }
         }
-        if case .message = binding.body {
-            target = path.readable.array
-            return
-        }
+    }
+
+    private mutating func setBody(_ body: HTTPBody) {
+        (self.body, contentType) = (body.data, body.contentType)
+    }
+
+    private static func appendQuery(
+        of message: JSONValue,
+        _ binding: RESTBinding,
+        to path: ByteQueue
+    ) throws(RPCError) {
         var parameters: [(name: String, text: String)] = []
-        try Self.collect(rest, below: [], of: binding, into: &parameters)
+        try collect(message, below: [], of: binding, into: &parameters)
         for (index, parameter) in parameters.enumerated() {
             path.append(index == 0 ? "?" : "&")
             path.append(escaping: parameter.name)
             path.append("=")
             path.append(escaping: parameter.text)
         }
-        target = path.readable.array
-    }
-
-    private mutating func setBody(httpBody value: JSONValue) {
-        let data = value["data"]?.string.map { Array($0.utf8) } ?? []
-        body = Base64.decode(data.span) ?? []
-        contentType = Array((value["contentType"]?.string ?? "application/octet-stream").utf8)
     }
 
     /// Adds the fields of an object to the parameters of a query.
@@ -69,17 +87,17 @@ struct RESTTarget {
         guard case .object(let members) = value else { return }
         for member in members {
             let path = steps + [member.name]
-            guard let field = binding.method.request.fieldPath(path) else { continue }
-            if field.hasFields {
+            let name = path.joined(separator: ".")
+            let noPlace = RPCError(.unimplemented, "\(binding.text) has no place for the field \(name)")
+            guard let field = binding.method.request.fieldPath(path) else { throw noPlace }
+            if field.hasFields, member.value != .object([]) {
                 try collect(member.value, below: path, of: binding, into: &parameters)
                 continue
             }
             let values = if case .array(let items) = member.value, field.isList { items } else { [member.value] }
             for value in values {
-                guard field.form != nil, let text = text(value) else {
-                    throw RPCError(.unimplemented, "\(binding.text) has no place for the field \(field.name)")
-                }
-                parameters.append((path.joined(separator: "."), text))
+                guard field.form != nil, let text = text(value) else { throw noPlace }
+                parameters.append((name, text))
             }
         }
     }

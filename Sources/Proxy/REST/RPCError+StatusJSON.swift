@@ -10,7 +10,7 @@ extension RPCError {
     /// Details whose type is unknown are dropped, unless they are there in base64.
     init(restStatus body: Span<UInt8>, httpStatus: Int, _ types: KnownTypes, _ codec: MessageCodec) {
         let inferred = RPCCode(inferredFromStatus: httpStatus)
-        let json = try? JSON.parse(body)
+        let json = body.count <= 64 * 1024 ? try? JSON.parse(body) : nil
         let status = json?["error"] ?? json
         guard let number = status?["code"]?.integer else {
             self.init(inferred, "HTTP status \(httpStatus)")

@@ -64,8 +64,9 @@ final class Condition: Sendable {
     }
 
     private func protocolHolds(_ call: Call) -> Bool {
+        guard protocols != 0 else { return true }
         let bit = call.callerLeg.rest == nil ? call.rpcProtocol.rawValue : Self.rest
-        return protocols == 0 || protocols & 1 << UInt32(bit) != 0
+        return protocols & 1 << UInt32(bit) != 0
     }
 
     private func procedureHolds(_ call: Call) -> Bool {

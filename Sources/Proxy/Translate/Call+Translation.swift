@@ -17,12 +17,15 @@ extension Call {
     ///
     /// - Returns: what the caller is told, if the call cannot be translated.
     func chooseProtocol(_ upstream: Upstream) -> RPCError? {
-        guard !upstream.families.isEmpty else { return nil }
+        guard !upstream.families.isEmpty else {
+            if callerLeg.rest != nil { worker.counters.translated(.restToConnect) }
+            return nil
+        }
         if let error = errorByType { return error }
         do throws(RPCError) {
             upstreamLeg.spoken = try rpcProtocol.translated(for: upstream.families) { methodType.map { !$0.streams } }
-            upstreamLeg.rest = try restPaths(upstream)
-            if !upstreamLeg.rest.isEmpty { upstreamLeg.spoken = .connectUnary }
+            upstreamLeg.restBindings = try restPaths(upstream)
+            if !upstreamLeg.restBindings.isEmpty { upstreamLeg.spoken = .connectUnary }
             upstreamLeg.conversion = try conversion(for: upstream)
         } catch {
             return error.named("upstream \(upstream.settings.name)")
@@ -32,7 +35,7 @@ extension Call {
             do throws(RPCError) { _ = try request.queryMessage() } catch { return error }
         }
         let caller = callerLeg.rest == nil ? rpcProtocol.family : nil
-        let spoken = upstreamLeg.rest.isEmpty ? upstreamLeg.spoken.family : nil
+        let spoken = upstreamLeg.restBindings.isEmpty ? upstreamLeg.spoken.family : nil
         if let label = TranslationLabel(from: caller, to: spoken), rpcProtocol != .http {
             worker.counters.translated(label)
         }
@@ -40,9 +43,9 @@ extension Call {
     }
 
     /// Opens a stream on a connection, for what goes over it by the protocol of the upstream.
-    func open(on connection: UpstreamConnection, for user: any HTTPStreamUser) -> (any HTTPStream)? {
-        guard !upstreamLeg.rest.isEmpty, let types = generation.types else { return connection.open(for: user) }
-        return RESTUpstream(for: user, upstreamLeg.rest, types, of: self, on: connection)
+    func open(on connection: UpstreamConnection, for user: any AttemptStreamUser) -> (any HTTPStream)? {
+        guard !upstreamLeg.restBindings.isEmpty, let types = generation.types else { return connection.open(for: user) }
+        return RESTUpstreamStream(for: user, upstreamLeg.restBindings, types, of: self, on: connection)
     }
 
     /// The REST paths by which an upstream is called.
@@ -56,7 +59,8 @@ extension Call {
             )
         }
         guard !method.streams else { throw RPCError(.unimplemented, "it speaks REST, which has no streams") }
-        let paths = method.restBindings
+        // A path that any HTTP method may have does not say which.
+        let paths = method.restBindings.filter { $0.httpMethod != [UInt8(ascii: "*")] }
         guard !paths.isEmpty else { throw RPCError(.unimplemented, "it speaks REST, and the method has no path") }
         return paths
     }
@@ -107,10 +111,10 @@ extension Call {
 
     /// What becomes of the call at the border to its upstream, in words; none if nothing does.
     var translationText: String? {
-        guard isTranslated || callerLeg.rest != nil || !upstreamLeg.rest.isEmpty else { return nil }
+        guard isTranslated || callerLeg.rest != nil || !upstreamLeg.restBindings.isEmpty else { return nil }
         let came = codecName
         let sent = upstreamLeg.conversion.map { "\($0.codec)" } ?? came
-        let spoken = upstreamLeg.rest.isEmpty ? upstreamLeg.spoken.name : "rest"
+        let spoken = upstreamLeg.restBindings.isEmpty ? upstreamLeg.spoken.name : "rest"
         return "\(protocolName)/\(came) → \(spoken)/\(sent)"
     }
 

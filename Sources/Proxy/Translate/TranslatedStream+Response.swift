@@ -6,7 +6,7 @@ internal import RPC
 internal import Time
 
 /// The way of a response to the caller.
-extension TranslatedStream: HTTPStreamUser {
+extension TranslatedStream: AttemptStreamUser {
     func received(informational head: HTTPHead) {
         attempt.received(informational: head)
     }
@@ -76,6 +76,15 @@ extension TranslatedStream: HTTPStreamUser {
         forgetStream()
         release()
         attempt.wasReset(reason)
+    }
+
+    func wantsBody() { attempt.wantsBody() }
+    func headCame() { attempt.headCame() }
+
+    func streamFailed(_ error: UpstreamError) {
+        forgetStream()
+        release()
+        attempt.streamFailed(error)
     }
 
     func drained() { attempt.drained() }

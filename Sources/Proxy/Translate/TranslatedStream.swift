@@ -74,6 +74,10 @@ final class TranslatedStream: HTTPStream {
         let length = said.flatMap(UInt32.init(exactly:)).map(Int.init)
         let translated = worker.acquireHead()
         translated.copy(head)
+        if translated.expectsContinue {
+            translated.expectsContinue = false
+            attempt.wantsBody()
+        }
         codec = translated.translateRequest(from: caller, to: upstream)
         let compression = translated.compression(upstream)
         if let conversion {
@@ -178,7 +182,7 @@ final class TranslatedStream: HTTPStream {
     func fail(_ error: UpstreamError) {
         release()
         let stream = self.stream.take()
-        attempt.failed(error)
+        attempt.streamFailed(error)
         stream?.reset(.canceled)
     }
 

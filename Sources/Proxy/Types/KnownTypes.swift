@@ -14,7 +14,7 @@ package struct KnownTypes: Sendable {
     /// Whether members that no field has are left out of a request, and not an error.
     package let dropsUnknown: Bool
     /// The paths by which callers may use methods; none if they may not.
-    package let rest: RESTTable?
+    package let restTable: RESTTable?
     /// The names of query parameters that such requests may have for others.
     let ignored: [String]
 
@@ -47,11 +47,15 @@ package struct KnownTypes: Sendable {
         self.form = form
         dropsUnknown = settings.dropsUnknown
         ignored = settings.ignored
-        rest = Self.rest(settings, set, into: diagnostics)
+        restTable = Self.restTable(settings, set, into: diagnostics)
     }
 
     /// The paths of the services that the settings name, if they name any.
-    private static func rest(_ settings: TypesSettings, _ set: TypeSet, into diagnostics: Diagnostics) -> RESTTable? {
+    private static func restTable(
+        _ settings: TypesSettings,
+        _ set: TypeSet,
+        into diagnostics: Diagnostics
+    ) -> RESTTable? {
         guard let first = settings.rest.first else { return nil }
         let known = set.services.map(\.name)
         for service in settings.rest where !known.contains(service.text) {

@@ -7,7 +7,7 @@ internal import Telemetry
 internal import Time
 
 /// One try of a call on one upstream connection.
-final class Attempt: HTTPStreamUser, ConnectionSeeker {
+final class Attempt: AttemptStreamUser, ConnectionSeeker {
     let upstream: Upstream
     private let call: Call
     private var connection: UpstreamConnection?
@@ -97,6 +97,18 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     private func open(on connection: UpstreamConnection) -> (any HTTPStream)? {
         guard call.isTranslated else { return call.open(on: connection, for: self) }
         return TranslatedStream(for: self, of: call, on: connection)
+    }
+
+    func wantsBody() {
+        let head = upstream.context.acquireHead()
+        head.status = 100
+        call.responded(informational: head)
+        upstream.context.release(head)
+    }
+
+    func streamFailed(_ error: UpstreamError) {
+        stream = nil
+        failed(error)
     }
 
     func failed(_ error: UpstreamError) {

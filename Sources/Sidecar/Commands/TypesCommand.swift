@@ -48,7 +48,7 @@ struct TypesCommand {
             }
             switch action {
             case .list:
-                types.set.services.flatMap { Self.lines($0, types.rest) }.forEach(Terminal.print)
+                types.set.services.flatMap { Self.lines($0, types.restTable) }.forEach(Terminal.print)
                 return .success
             case .decode(let name):
                 return convert(name, types) { type, bytes, output throws(MessageError) in

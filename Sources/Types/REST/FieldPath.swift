@@ -83,6 +83,7 @@ extension MessageType {
 
     /// The field to which these names lead, each that in JSON or that of the definition; none if there is no such field.
     public func fieldPath(_ names: [String]) -> FieldPath? {
+        guard names.count <= MessageError.maxDepth else { return nil }
         var (type, fields) = (self, [FieldType]())
         for name in names {
             if let last = fields.last {

@@ -4,7 +4,7 @@ struct HTTPRule: Equatable {
     private static let option: UInt64 = 72_295_728
 
     /// The HTTP method, as `GET`; `*` for any.
-    var verb = ""
+    var httpMethod = ""
     /// The template of the path, as `/v1/{name=shelves/*}`.
     var template = ""
     /// The field that the body of a request is; `*` for the whole message, empty for none.
@@ -24,7 +24,7 @@ struct HTTPRule: Equatable {
             if number == option, case .bytes(let range) = value { message += fields.bytes(range) }
         }
         let (first, added) = rules(in: message)
-        return ([first] + added).filter { !$0.verb.isEmpty }
+        return ([first] + added).filter { !$0.httpMethod.isEmpty }
     }
 
     /// Reads a rule, and those that are added to it, which have no others within.
@@ -36,13 +36,13 @@ struct HTTPRule: Equatable {
             let bytes = fields.bytes(range)
             let text = String(decoding: bytes, as: UTF8.self)
             switch number {
-            case 2: (rule.verb, rule.template) = ("GET", text)
-            case 3: (rule.verb, rule.template) = ("PUT", text)
-            case 4: (rule.verb, rule.template) = ("POST", text)
-            case 5: (rule.verb, rule.template) = ("DELETE", text)
-            case 6: (rule.verb, rule.template) = ("PATCH", text)
+            case 2: (rule.httpMethod, rule.template) = ("GET", text)
+            case 3: (rule.httpMethod, rule.template) = ("PUT", text)
+            case 4: (rule.httpMethod, rule.template) = ("POST", text)
+            case 5: (rule.httpMethod, rule.template) = ("DELETE", text)
+            case 6: (rule.httpMethod, rule.template) = ("PATCH", text)
             case 7: rule.body = text
-            case 8: (rule.verb, rule.template) = custom(bytes)
+            case 8: (rule.httpMethod, rule.template) = custom(bytes)
             case 11: added.append(rules(in: bytes).first)
             case 12: rule.responseBody = text
             default: break
@@ -52,7 +52,7 @@ struct HTTPRule: Equatable {
     }
 
     /// A method of another name.
-    private static func custom(_ message: [UInt8]) -> (verb: String, template: String) {
+    private static func custom(_ message: [UInt8]) -> (httpMethod: String, template: String) {
         var (kind, path) = ("", "")
         var fields = WireFields(message)
         while let (number, value) = fields.next() {

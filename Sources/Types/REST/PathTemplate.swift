@@ -22,7 +22,7 @@ struct PathTemplate: Equatable {
     private(set) var segments: [Segment] = []
     private(set) var variables: [Variable] = []
     /// What follows the last segment behind a colon.
-    private(set) var verb: [UInt8]?
+    private(set) var customVerb: [UInt8]?
 
     /// Reads a template; none if it is not valid.
     init?(_ text: String) {
@@ -32,7 +32,7 @@ struct PathTemplate: Equatable {
             guard rest.removeFirst() == UInt8(ascii: ":"), !rest.isEmpty, rest.allSatisfy(Self.isLiteral) else {
                 return nil
             }
-            verb = Array(rest)
+            customVerb = Array(rest)
         }
         // What follows all that is left could never be met.
         guard !segments.dropLast().contains(.rest) else { return nil }

@@ -43,16 +43,17 @@ public final class RESTBinding: Sendable {
     ///   - method: the method.
     /// - Throws: what is wrong with the rule.
     init(_ rule: HTTPRule, _ method: MethodType) throws(TypeSetError.Problem) {
-        let text = "\(rule.verb) \(rule.template)".shown(256)
+        let text = "\(rule.httpMethod) \(rule.template)".shown(256)
         func problem(_ what: String) -> TypeSetError.Problem {
             TypeSetError.Problem(source: "", text: "\(method.fullName) cannot be called by \(text): \(what)")
         }
         guard let template = PathTemplate(rule.template) else { throw problem("the path is not a valid template") }
+        guard rule.httpMethod.utf8.allSatisfy(\.isTokenByte) else { throw problem("the HTTP method is not valid") }
         guard !method.requestStreams else { throw problem("it has a stream of requests") }
         self.text = text
         self.method = method
         self.template = template
-        httpMethod = Array(rule.verb.utf8)
+        httpMethod = Array(rule.httpMethod.utf8)
         var variables: [Variable] = []
         for variable in template.variables {
             let name = variable.field.joined(separator: ".")
@@ -99,7 +100,7 @@ public final class RESTBinding: Sendable {
             output.append(name)
             index += 1
         }
-        if let verb = template.verb {
+        if let verb = template.customVerb {
             output.append(":")
             output.append(verb)
         }
@@ -108,10 +109,12 @@ public final class RESTBinding: Sendable {
 
     /// Whether a text can stand for the segments of a variable.
     private func fits(_ text: String, _ variable: Variable) -> Bool {
-        guard variable.isPath else { return !text.isEmpty && text != "." && text != ".." }
-        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
-        // They would lead to another path, escaped or not (RFC 3986 §5.2.4).
-        guard !parts.contains(Array(".".utf8)), !parts.contains(Array("..".utf8)) else { return false }
+        let bytes = Array(text.utf8)
+        guard !bytes.span.leadsElsewhere else { return false }
+        guard variable.isPath else { return !text.isEmpty }
+        let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
+        // Two slashes at the beginning are an authority to some.
+        guard variable.segments.lowerBound > 0 || parts[0] != [] else { return false }
         let expected = template.segments[variable.segments]
         guard expected.last == .rest ? parts.count >= expected.count - 1 : parts.count == expected.count else {
             return false
@@ -122,6 +125,31 @@ public final class RESTBinding: Sendable {
             case .one: !part.isEmpty
             case .rest: true
             }
+        }
+    }
+}
+
+extension UInt8 {
+    /// Whether the name of an HTTP method can have the byte (RFC 9110 §5.6.2).
+    fileprivate var isTokenByte: Bool {
+        0x21...0x7e ~= self && !"\"(),/:;<=>?@[\\]{}".utf8.contains(self)
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether a part of a path is `.` or `..` for some reader: they undo escapes at different times, take a backslash for a slash,
+    /// and pass over what follows a semicolon (RFC 3986 §5.2.4).
+    fileprivate var leadsElsewhere: Bool {
+        var plain: [UInt8] = []
+        var index = 0
+        while index < count {
+            let byte = escapedByte(at: index)
+            plain.append(byte ?? self[index])
+            index += byte == nil ? 1 : 3
+        }
+        return plain.split { "/\\".utf8.contains($0) }.contains { part in
+            let name = part.prefix { $0 != UInt8(ascii: ";") }
+            return !name.isEmpty && name.count <= 2 && name.allSatisfy { $0 == UInt8(ascii: ".") }
         }
     }
 }

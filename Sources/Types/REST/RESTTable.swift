@@ -9,7 +9,7 @@ public final class RESTTable: Sendable {
         /// No method.
         case none
         /// None by this HTTP method, but by others: one of the methods, and how they are called.
-        case otherVerbs(RESTBinding, [String])
+        case otherMethods(RESTBinding, [String])
         /// A method, with the parts of the path that are variables.
         case found(RESTBinding, variables: [Range<Int>])
     }
@@ -48,7 +48,7 @@ public final class RESTTable: Sendable {
         for (index, binding) in bindings.enumerated() {
             let node = Self.node(of: binding.template, in: &nodes)
             for other in nodes[node].bindings.map({ bindings[$0] })
-            where other.template.verb == binding.template.verb && other.httpMethod == binding.httpMethod {
+            where other.template.customVerb == binding.template.customVerb && other.httpMethod == binding.httpMethod {
                 let (one, two) = (other.method.fullName, binding.method.fullName)
                 let text = "\(one) and \(two) are called by the same path: \(other.text) and \(binding.text)"
                 problems.append(.init(source: "", text: text))
@@ -87,10 +87,21 @@ public final class RESTTable: Sendable {
 
     // MARK: Lookup
 
+    /// Whether the first segment of a path is that of a template; allocates next to nothing.
+    public func mayMatch(_ path: Span<UInt8>) -> Bool {
+        guard path.count > 0, path[0] == UInt8(ascii: "/") else { return false }
+        if nodes[0].one != nil || nodes[0].rest != nil { return true }
+        let end = path.firstIndex(of: UInt8(ascii: "/"), from: 1) ?? path.count
+        let colon = path.firstIndex(of: UInt8(ascii: ":"), from: 1) ?? path.count
+        let first = path.extracting(1..<end).array
+        if nodes[0].literals[first] != nil { return true }
+        return colon < end && nodes[0].literals[path.extracting(1..<colon).array] != nil
+    }
+
     /// What a request with this HTTP method and path calls.
-    public func match(_ verb: Span<UInt8>, _ path: Span<UInt8>) -> Match {
+    public func match(_ method: Span<UInt8>, _ path: Span<UInt8>) -> Match {
         guard path.count > 0, path[0] == UInt8(ascii: "/") else { return .none }
-        var search = Search(verb: verb.array, path: path.array)
+        var search = Search(method: method.array, path: path.array)
         if let colon = search.lastColon {
             let whole = search.cut(at: colon)
             if let found = find(&search, 0, 0) { return result(found, search) }
@@ -98,8 +109,8 @@ public final class RESTTable: Sendable {
         }
         if let found = find(&search, 0, 0) { return result(found, search) }
         guard let other = search.others.first else { return .none }
-        let verbs = Set(search.others.map { String(decoding: bindings[$0].httpMethod, as: UTF8.self) })
-        return .otherVerbs(bindings[other], verbs.sorted())
+        let methods = Set(search.others.map { String(decoding: bindings[$0].httpMethod, as: UTF8.self) })
+        return .otherMethods(bindings[other], methods.sorted())
     }
 
     private func result(_ index: Int, _ search: Search) -> Match {
@@ -124,8 +135,8 @@ public final class RESTTable: Sendable {
     }
 
     private func leaf(_ search: inout Search, _ node: Node) -> Int? {
-        let fitting = node.bindings.filter { bindings[$0].template.verb == search.suffix }
-        if let exact = fitting.first(where: { bindings[$0].httpMethod == search.verb }) { return exact }
+        let fitting = node.bindings.filter { bindings[$0].template.customVerb == search.suffix }
+        if let exact = fitting.first(where: { bindings[$0].httpMethod == search.method }) { return exact }
         if let any = fitting.first(where: { bindings[$0].httpMethod == [UInt8(ascii: "*")] }) { return any }
         search.others += fitting
         return nil
@@ -134,7 +145,7 @@ public final class RESTTable: Sendable {
 
 /// A path that is looked up.
 private struct Search {
-    let verb: [UInt8]
+    let method: [UInt8]
     let path: [UInt8]
     /// The segments, without the slashes.
     private(set) var segments: [Range<Int>] = []
@@ -143,8 +154,8 @@ private struct Search {
     /// The bindings that fit but for their HTTP method.
     var others: [Int] = []
 
-    init(verb: [UInt8], path: [UInt8]) {
-        (self.verb, self.path) = (verb, path)
+    init(method: [UInt8], path: [UInt8]) {
+        (self.method, self.path) = (method, path)
         var start = 1
         for index in path.indices.dropFirst() where path[index] == UInt8(ascii: "/") {
             segments.append(start..<index)

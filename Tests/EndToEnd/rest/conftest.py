@@ -25,6 +25,7 @@ class Things:
         self.classes = classes
         self.thing, self.body = classes["rest.v1.Thing"], classes["google.api.HttpBody"]
         self.resume = threading.Event()
+        self.size = 0
         self.metadata = {}
         self.timeouts = []
         unary, stream = grpc.unary_unary_rpc_method_handler, grpc.unary_stream_rpc_method_handler
@@ -77,7 +78,7 @@ class Things:
             yield self.thing(name=request.name)
 
     def download(self, request, context):
-        return self.body(content_type="image/x-test", data=request.name.encode() + b"\0\xff")
+        return self.body(content_type="image/x-test", data=request.name.encode() + b"\0\xff" + b"x" * self.size)
 
     def upload(self, request, context):
         return self.thing(name=request.content_type, data=request.data)

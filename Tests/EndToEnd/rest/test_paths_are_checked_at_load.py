@@ -37,6 +37,11 @@ FAULTS = {
     "a list": ('get: "/v1/{tags}"', OTHER, "the field tags cannot stand in a path, as it is a list, a map or a message"),
     "a map": ('get: "/v1/{labels}"', OTHER, "the field labels cannot stand in a path"),
     "a message": ('get: "/v1/{inner}"', OTHER, "the field inner cannot stand in a path"),
+    "no HTTP method": (
+        'custom { kind: "A B" path: "/v1" }',
+        OTHER,
+        "t.v1.S/One cannot be called by A B /v1: the HTTP method is not valid",
+    ),
     "no field for the body": ('post: "/v1" body: "item"', OTHER, "t.v1.M has no field item"),
     "no field for the response": ('get: "/v1" response_body: "item"', OTHER, "t.v1.M has no field item"),
 }
@@ -109,4 +114,4 @@ def test_explain(command, file):
     error = next(line for line in rejected.splitlines() if line.startswith('  {"code"'))
     assert json.loads(error)["code"] == 3
     sent = command("explain", "-c", file, "PUT", "/v1/things/lamp", "-H", "content-type: application/json", "-d", "[]")
-    assert "the body is no JSON object" in sent.stdout.text
+    assert "rest.v1.Thing: not valid JSON" in sent.stdout.text

@@ -176,6 +176,10 @@ def test_messages_that_no_path_has_a_place_for(call, server):
         ("Delete", {}, "the message has no value for a part of the path DELETE /v1/things/{name}"),
         ("Delete", {"name": ".."}, "the message has no value for a part of the path"),
         ("Files", {"name": "a/../b"}, "the message has no value for a part of the path"),
+        ("Files", {"name": "..%2F..%2Fadmin"}, "the message has no value for a part of the path"),
+        ("Files", {"name": "a/..;/x"}, "the message has no value for a part of the path"),
+        ("Delete", {"name": "..\\x"}, "the message has no value for a part of the path"),
+        ("List", {"name": "x" * 9000}, "has no place for a message of this size"),
     ]:
         code, text = call(method, message)
         assert (code, words in text) == (12, True), text
@@ -208,6 +212,16 @@ def test_details(rest_proxy, server):
     assert response.json()["details"] == [
         {"type": "google.rpc.BadRequest", "value": base64.b64encode(b"\n\x07\n\x05count").decode().rstrip("=")}
     ]
+
+
+def test_a_content_type_is_one_line(call, server):
+    """Else it would bring a second request along."""
+    if call.protocol == "connect-get":
+        pytest.skip("no method of the schema may be called by GET")
+    evil = {"contentType": "text/plain\r\ncontent-length: 0\r\n\r\nGET /v1/things HTTP/1.1\r\nx: ", "data": "AAEC"}
+    code, text = call("Upload", evil)
+    assert code == 3 and "is not a valid header value" in text
+    assert server.requests == []
 
 
 def test_bodies_of_any_type(call, server):

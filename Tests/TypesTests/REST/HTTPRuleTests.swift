@@ -21,7 +21,7 @@ import Testing
         let rule = text(1, "pkg.Service.Method") + text(4, "/v1/a") + text(7, "*") + text(12, "item") + added
         let others = varint(33 << 3) + varint(1) + field(1000, [1, 2, 3])
         let rules = HTTPRule.all(in: others + field(option, rule))
-        #expect(rules.map(\.verb) == ["POST", "GET", "REPORT"])
+        #expect(rules.map(\.httpMethod) == ["POST", "GET", "REPORT"])
         #expect(rules.map(\.template) == ["/v1/a", "/v1/b", "/v1/c"])
         #expect(rules.map(\.body) == ["*", "", ""])
         #expect(rules.map(\.responseBody) == ["item", "", ""])
@@ -29,7 +29,7 @@ import Testing
 
     @Test func `an option in parts is their sum`() {
         let rules = HTTPRule.all(in: field(option, text(2, "/v1/a")) + field(option, text(7, "*")))
-        #expect(rules == [HTTPRule(verb: "GET", template: "/v1/a", body: "*", responseBody: "")])
+        #expect(rules == [HTTPRule(httpMethod: "GET", template: "/v1/a", body: "*", responseBody: "")])
     }
 
     @Test func `no rule`() {

@@ -18,7 +18,7 @@ import Testing
             case .rest: "**"
             }
         }
-        let verb = template.verb.map { ":" + String(decoding: $0, as: UTF8.self) } ?? ""
+        let verb = template.customVerb.map { ":" + String(decoding: $0, as: UTF8.self) } ?? ""
         #expect("/" + segments.joined(separator: "/") + verb == shape)
     }
 

@@ -12,8 +12,8 @@ internal import Types
 ///
 /// It stands next to the connection: what the caller speaks has become Connect before. Both sides let go of it as they do of an
 /// HTTPStream.
-final class RESTUpstream: HTTPStream, HTTPStreamUser {
-    private let user: any HTTPStreamUser
+final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
+    private let user: any AttemptStreamUser
     private let bindings: [RESTBinding]
     private let types: KnownTypes
     private let worker: Worker
@@ -27,10 +27,13 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
     /// The response, while it is not whole.
     private var response: (head: HTTPHead, body: ByteQueue)?
     private var heldSince = Instant.max
+    private var isOver = false
+    /// When the head of the request has come, whose time runs since then.
+    private var headCame = Instant.start
 
     /// Opens a stream on the connection; none if it cannot have another.
     init?(
-        for user: any HTTPStreamUser,
+        for user: any AttemptStreamUser,
         _ bindings: [RESTBinding],
         _ types: KnownTypes,
         of call: Call,
@@ -46,10 +49,15 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
     // MARK: The request
 
     func send(head: HTTPHead, end: Bool) {
+        headCame = worker.context.loop.now
         let copy = worker.acquireHead()
         copy.copy(head)
         self.head = copy
         message = worker.acquireQueue()
+        if copy.expectsContinue {
+            copy.expectsContinue = false
+            user.wantsBody()
+        }
         if end { sendEnd(trailers: nil) }
     }
 
@@ -57,7 +65,11 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
         guard let message else { return }
         heldSince = worker.context.loop.now
         guard message.count + body.count <= limit else {
-            return fail(RPCError(.resourceExhausted, "the request exceeds limits.held_message (\(limit) bytes)"))
+            return fail(
+                .untranslatedRequest(
+                    RPCError(.resourceExhausted, "the request exceeds limits.held_message (\(limit) bytes)")
+                )
+            )
         }
         message.append(body)
     }
@@ -70,17 +82,17 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
             worker.release(message)
         }
         do throws(RPCError) {
-            let json = try canonical(try plain(message, head.compression(.connectUnary), .request), .request)
+            let json = try canonical(plain(message, head, .request))
             let (binding, target) = try target(of: json)
             self.binding = binding
-            head.becomeREST(binding, target)
+            try head.becomeREST(binding, target, after: worker.context.loop.now - headCame)
             stream?.send(head: head, end: target.body == nil)
             if let body = target.body {
                 if !body.isEmpty { stream?.send(body: body.span) }
                 stream?.sendEnd(trailers: nil)
             }
         } catch {
-            fail(error)
+            fail(.untranslatedRequest(error))
         }
     }
 
@@ -97,26 +109,14 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
         throw first ?? RPCError(.unimplemented, "the method has no path")
     }
 
-    private func plain(
-        _ message: ByteQueue,
-        _ compression: Compression,
-        _ direction: Direction
-    ) throws(RPCError) -> [UInt8] {
+    private func plain(_ message: ByteQueue, _ head: HTTPHead, _ direction: Direction) throws(RPCError) -> [UInt8] {
+        let compression = head.compression(.connectUnary)
         guard compression != .identity, !message.isEmpty else { return message.readable.array }
-        let plain = worker.acquireQueue()
-        defer { worker.release(plain) }
-        do throws(DecompressionError) {
-            guard Compressor.supports(compression) else { throw .malformed }
-            try worker.compressor.decompress(message.readable, from: compression, into: plain, limit: limit)
-        } catch {
-            let code = direction == .request ? RPCCode.invalidArgument : .internal
-            throw RPCError(code, "the \(direction) cannot be decompressed")
-        }
-        return plain.readable.array
+        return try worker.decompressed(message.readable, from: compression, direction, limit: limit)
     }
 
-    /// The message as Martlet writes it: each field once, by its name in JSON.
-    private func canonical(_ json: [UInt8], _ direction: Direction) throws(RPCError) -> JSONValue {
+    /// The message of the request as Martlet writes it: each field once, by its name in JSON.
+    private func canonical(_ json: [UInt8]) throws(RPCError) -> JSONValue {
         let (wire, text) = (worker.acquireQueue(), worker.acquireQueue())
         defer {
             worker.release(wire)
@@ -128,9 +128,12 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
             try codec.appendMessage(ofJSON: json.span, type, types.set, dropsUnknown: drops, limit: limit, to: wire)
             try codec.appendJSON(of: wire.readable, type, types.set, limit: limit, to: text)
         } catch {
-            throw RPCError(.invalidArgument, error.description)
+            throw RPCError(error.reason == .tooLarge ? .resourceExhausted : .invalidArgument, error.description)
         }
-        return (try? JSON.parse(text.readable)) ?? .object([])
+        guard let message = try? JSON.parse(text.readable) else {
+            throw RPCError(.internal, "the request cannot be written as JSON")
+        }
+        return message
     }
 
     // MARK: The response
@@ -140,6 +143,7 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
     }
 
     func received(head: HTTPHead, end: Bool) {
+        user.headCame()
         response = (head, worker.acquireQueue())
         if end { receivedEnd(trailers: nil) }
     }
@@ -148,7 +152,8 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
         guard let response else { return }
         heldSince = worker.context.loop.now
         guard response.body.count + body.count <= limit else {
-            return fail(RPCError(.resourceExhausted, "the response exceeds limits.held_message (\(limit) bytes)"))
+            let words = "the response exceeds limits.held_message (\(limit) bytes)"
+            return fail(.untranslatedResponse(RPCError(.resourceExhausted, words)))
         }
         response.body.append(body)
     }
@@ -156,38 +161,29 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
     func receivedEnd(trailers: HTTPHead?) {
         stream = nil
         heldSince = .max
-        guard let (head, body) = response.take() else { return }
+        guard let (head, body) = response.take(), let binding else { return }
         defer { worker.release(body) }
-        guard let binding else { return worker.release(head) }
         var message: [UInt8]
         do throws(RPCError) {
-            message = try connectMessage(body, head, binding)
-            head.status = 200
+            let plain = try plain(body, head, .response)
+            if 200..<300 ~= head.status {
+                message = try binding.message(ofResponse: plain, head)
+                head.status = 200
+            } else {
+                let error = RPCError(restStatus: plain.span, httpStatus: head.status, types, worker.messageCodec)
+                let own = RPCProtocol.connectUnary.callerSide.response(to: error, requestContentType: Span())
+                (head.status, message) = (own.status, own.body)
+            }
         } catch {
-            let own = RPCProtocol.connectUnary.callerSide.response(to: error, requestContentType: Span())
-            head.status = own.status
-            message = own.body
+            worker.release(head)
+            return user.streamFailed(.untranslatedResponse(error))
         }
         head.becomeConnectResponse(count: message.count)
         user.received(head: head, end: message.isEmpty)
-        guard !message.isEmpty else { return }
+        // The user may have ended the exchange meanwhile, and takes no more then.
+        guard !message.isEmpty, !isOver else { return }
         user.received(body: message.span)
-        user.receivedEnd(trailers: nil)
-    }
-
-    /// The message of a response.
-    ///
-    /// - Throws: the error that it is instead.
-    private func connectMessage(
-        _ body: ByteQueue,
-        _ head: HTTPHead,
-        _ binding: RESTBinding
-    ) throws(RPCError) -> [UInt8] {
-        let plain = try plain(body, head.compression(.connectUnary), .response)
-        guard 200..<300 ~= head.status else {
-            throw RPCError(restStatus: plain.span, httpStatus: head.status, types, worker.messageCodec)
-        }
-        return binding.message(ofResponse: plain, head)
+        if !isOver { user.receivedEnd(trailers: nil) }
     }
 
     func wasReset(_ reason: HTTPReset) {
@@ -198,20 +194,16 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
 
     // MARK: Both
 
-    /// Ends the exchange with an error, as if the upstream had sent it.
-    private func fail(_ error: RPCError) {
+    /// The call fails: what has come cannot be translated.
+    private func fail(_ error: UpstreamError) {
         release()
-        stream.take()?.reset(.canceled)
-        let own = RPCProtocol.connectUnary.callerSide.response(to: error, requestContentType: Span())
-        let head = worker.acquireHead()
-        head.status = own.status
-        head.becomeConnectResponse(count: own.body.count)
-        user.received(head: head, end: false)
-        user.received(body: own.body.span)
-        user.receivedEnd(trailers: nil)
+        let stream = stream.take()
+        user.streamFailed(error)
+        stream?.reset(.canceled)
     }
 
     private func release() {
+        isOver = true
         heldSince = .max
         if let head = head.take() { worker.release(head) }
         if let queue = message.take() { worker.release(queue) }
@@ -237,60 +229,5 @@ final class RESTUpstream: HTTPStream, HTTPStreamUser {
     var waitsSince: Instant { min(stream?.waitsSince ?? .max, heldSince) }
     var heldBytes: Int {
         (stream?.heldBytes ?? 0) + (message?.capacity ?? 0) + (response?.body.capacity ?? 0)
-    }
-}
-
-extension HTTPHead {
-    private static let contentType = FieldName("content-type")
-    private static let ofConnect = ["connect-protocol-version", "accept-encoding", "content-encoding"]
-        .map { FieldName($0) }
-    private static let connectTimeout = FieldName("connect-timeout-ms")
-
-    /// Makes the head of a Connect call that of a request to a REST path.
-    fileprivate func becomeREST(_ binding: RESTBinding, _ target: RESTTarget) {
-        let (method, path, type) = (binding.httpMethod, target.target, target.contentType)
-        setMethod(method.span)
-        setTarget(path.span)
-        for name in Self.ofConnect { remove(name) }
-        if let index = first(Self.connectTimeout) {
-            let milliseconds = value(at: index).decimal ?? 0
-            remove(Self.connectTimeout)
-            let fraction = String(1000 + milliseconds % 1000).dropFirst()
-            add(FieldName("x-server-timeout"), Array("\(milliseconds / 1000).\(fraction)".utf8).span)
-        }
-        if target.body == nil { remove(Self.contentType) } else { set(Self.contentType, type.span) }
-        contentLength = target.body?.count
-    }
-
-    fileprivate func becomeConnectResponse(count: Int) {
-        setReason(Span())
-        remove(FieldName("content-encoding"))
-        set(Self.contentType, Array("application/json".utf8).span)
-        contentLength = count
-    }
-}
-
-extension RESTBinding {
-    /// The message that a response means, as JSON.
-    fileprivate func message(ofResponse body: [UInt8], _ head: HTTPHead) -> [UInt8] {
-        func value(isHTTPBody: Bool) -> [UInt8] {
-            guard isHTTPBody else { return body.isEmpty ? Array("{}".utf8) : body }
-            let type = head.first(FieldName("content-type")).map { head.value(at: $0).string } ?? ""
-            let json = ByteQueue()
-            json.append("{\"contentType\":")
-            json.append(json: type)
-            json.append(",\"data\":\"")
-            json.append(base64: body.span, padded: true)
-            json.append("\"}")
-            return json.readable.array
-        }
-        guard case .field(let field) = responseBody else { return value(isHTTPBody: method.response.isHTTPBody) }
-        let json = ByteQueue()
-        json.append("{")
-        json.append(json: field.steps[0].json)
-        json.append(":")
-        json.append(value(isHTTPBody: field.isHTTPBody))
-        json.append("}")
-        return json.readable.array
     }
 }

@@ -7,67 +7,62 @@ internal import RPC
 internal import Time
 internal import Types
 
-/// The request of a caller that has used a REST path, on its way to its call.
+/// Reads the request of a caller that has used a REST path, for its call.
 ///
 /// It stands between the stream of the connection and the call, which sees a Connect call with JSON: routes, the chain and the
-/// translation for the upstream know of nothing else. The way back is that of ``RESTStream``.
-final class RESTCaller: HTTPStreamUser {
-    private let call: Call
-    private let stream: RESTStream
+/// translation for the upstream know of nothing else. The way back is that of ``RESTResponseStream``.
+final class RESTRequestReader: HTTPStreamUser {
+    let call: Call
+    private let stream: RESTResponseStream
     /// What the request means; none once it has gone.
     private var request: RESTRequest?
     private let contentType: [UInt8]
     private let compression: Compression
     private var body: ByteQueue?
     private var bodyCame = Instant.max
+    /// Whether the caller waits for `100 Continue`: the body is wanted here, whatever the upstream says.
+    private let expectsContinue: Bool
 
-    /// Opens the call of a request, if its path is one that the types have.
+    /// Makes the call of a request to a REST path.
     ///
     /// - Parameters:
     ///   - stream: the stream of the request.
     ///   - head: its head, which becomes that of a Connect call.
-    ///   - end: whether nothing follows the head.
+    ///   - match: what the head says.
+    ///   - types: the types.
     ///   - peer: who calls.
     ///   - listener: where the request has come.
-    ///   - types: the types.
-    ///   - table: their paths.
-    /// - Returns: who uses the stream; none for a request that is no such call.
-    static func open(
-        _ stream: any HTTPStream,
-        head: HTTPHead,
-        end: Bool,
-        from peer: Peer,
-        on listener: CallerService,
-        _ types: KnownTypes,
-        _ table: RESTTable
-    ) -> RESTCaller? {
-        guard let match = RESTMatch(head, table, types, limit: listener.heldMessageLimit) else { return nil }
-        let caller = RESTCaller(stream, head, match, from: peer, on: listener)
-        if let problem = match.problem {
-            caller.call.fail(problem, by: .martlet)
-        } else {
-            caller.call.start()
-        }
-        if end { caller.receivedEnd(trailers: nil) }
-        return caller
-    }
-
-    private init(
+    init(
         _ stream: any HTTPStream,
         _ head: HTTPHead,
         _ match: RESTMatch,
+        _ types: KnownTypes,
         from peer: Peer,
         on listener: CallerService
     ) {
-        let type = head.first(.contentType)
-        contentType = type.map { head.value(at: $0).array } ?? []
-        let encoding = head.first(Self.contentEncoding)
+        contentType = head.first(.contentType).map { head.value(at: $0).array } ?? []
+        let encoding = head.first(RESTResponseStream.contentEncoding)
         compression = encoding.map { Compression(name: head.value(at: $0)) } ?? .identity
         request = match.request
-        let types = listener.worker.generation.types
-        self.stream = RESTStream(stream, match.binding, types, head, listener)
-        head.becomeConnect(match.binding.method)
-        call = Call(self.stream, head: head, end: false, from: peer, on: listener, rest: match.binding)
+        expectsContinue = head.expectsContinue
+        head.expectsContinue = false
+        self.stream = RESTResponseStream(stream, match, types, head, listener)
+        head.becomeConnect(match)
+        let rest = CallerLeg.REST(stream: self.stream, error: match.error)
+        call = Call(self.stream, head: head, end: false, from: peer, on: listener, rest: rest)
+        self.stream.call = call
+    }
+
+    /// Starts the call; `end` says that the request has no body.
+    func start(end: Bool) {
+        call.start()
+        if expectsContinue, request != nil, call.acceptsRequest {
+            let head = worker.acquireHead()
+            head.status = 100
+            stream.send(informational: head)
+            worker.release(head)
+        }
+        if end { receivedEnd(trailers: nil) }
     }
 
     private var worker: Worker { call.worker }
@@ -78,7 +73,8 @@ final class RESTCaller: HTTPStreamUser {
     func received(head: HTTPHead, end: Bool) {}
 
     func received(body bytes: Span<UInt8>) {
-        guard let request, !call.isOver else { return }
+        // What a response of our own makes needless is thrown away.
+        guard let request, call.acceptsRequest else { return }
         let queue = body ?? worker.acquireQueue()
         body = queue
         bodyCame = worker.context.loop.now
@@ -88,6 +84,7 @@ final class RESTCaller: HTTPStreamUser {
 
     func receivedEnd(trailers: HTTPHead?) {
         guard let request, !call.isOver else { return }
+        guard call.acceptsRequest else { return call.receivedEnd(trailers: nil) }
         do throws(RPCError) {
             let message = try message(request)
             self.request = nil
@@ -107,22 +104,19 @@ final class RESTCaller: HTTPStreamUser {
     }
 
     private func message(_ request: RESTRequest) throws(RPCError) -> [UInt8] {
-        let (plain, codec, contentType) = (worker.acquireQueue(), worker.messageCodec, contentType)
-        defer { worker.release(plain) }
-        guard let body, compression != .identity else {
-            let text = body ?? plain
-            return try request.message(body: text.readable, contentType: contentType.span, with: codec)
+        let (codec, contentType) = (worker.messageCodec, contentType)
+        guard let body, !body.isEmpty else {
+            let nothing: [UInt8] = []
+            return try request.message(body: nothing.span, contentType: contentType.span, with: codec)
+        }
+        guard compression != .identity else {
+            return try request.message(body: body.readable, contentType: contentType.span, with: codec)
         }
         guard Compressor.supports(compression) else {
-            throw RPCError(.invalidArgument, "the content encoding of the body is unknown", httpStatus: 415)
+            throw RPCError(.unimplemented, "the content encoding of the body is unknown", httpStatus: 415)
         }
-        do throws(DecompressionError) {
-            try worker.compressor.decompress(body.readable, from: compression, into: plain, limit: request.limit)
-        } catch {
-            let isTooLarge = error == .overLimit
-            throw isTooLarge ? tooLarge(request.limit) : RPCError(.invalidArgument, "the body cannot be decompressed")
-        }
-        return try request.message(body: plain.readable, contentType: contentType.span, with: codec)
+        let plain = try worker.decompressed(body.readable, from: compression, .request, limit: request.limit)
+        return try request.message(body: plain.span, contentType: contentType.span, with: codec)
     }
 
     private func tooLarge(_ limit: Int) -> RPCError {
@@ -143,14 +137,14 @@ final class RESTCaller: HTTPStreamUser {
         request = nil
         releaseBody()
         call.wasReset(reason)
+        // Not before: a response may still have gone out.
+        stream.finished()
     }
 
     func drained() { call.drained() }
     var isBehind: Bool { call.isBehind }
     var heldBytes: Int { call.heldBytes + stream.responseBytes + (body?.capacity ?? 0) }
-    var waitsSince: Instant { min(call.waitsSince, body == nil ? .max : bodyCame) }
+    var waitsSince: Instant { min(call.waitsSince, stream.responseWaitsSince, body == nil ? .max : bodyCame) }
     func releaseSpares() { call.releaseSpares() }
     func shed() { call.shed() }
-
-    private static let contentEncoding = FieldName("content-encoding")
 }

@@ -1,0 +1,11 @@
+internal import HTTP
+
+/// Who uses a stream of an upstream that may be translated on its way: an attempt, or what translates for it.
+protocol AttemptStreamUser: HTTPStreamUser {
+    /// The body of the request is wanted here, whatever the upstream says: a caller that waits for `100 Continue` is told so.
+    func wantsBody()
+    /// The head of a response has come, and may be held on its way.
+    func headCame()
+    /// The exchange cannot go on, for another reason than a reset; the stream is no longer the user's.
+    func streamFailed(_ error: UpstreamError)
+}
