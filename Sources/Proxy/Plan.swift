@@ -48,6 +48,13 @@ package final class Plan: Sendable {
         self.chains = chains
         tls = TLSContexts(settings, into: diagnostics)
         types = KnownTypes(settings.types, into: diagnostics)
+        if let types {
+            let check = PlaceCheck(types.set, into: diagnostics)
+            let routes = Dictionary(grouping: settings.routes) { $0.chain ?? "" }.mapValues { $0.map(\.match) }
+            for (chain, list) in zip(chains, lists) {
+                check.check(chain.plan, list.1, routes: routes[chain.name] ?? [])
+            }
+        }
         credentials = resources.credentials
         tokenFiles = Set(credentials.compactMap(\.source.path)).sorted()
         logFiles = resources.logFiles

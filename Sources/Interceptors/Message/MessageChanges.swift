@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 internal import Documents
+internal import Protocols
 internal import Proxy
 internal import RPC
 
@@ -22,6 +23,7 @@ struct MessageChanges: Sendable {
     ]
 
     private var changes: [Change] = []
+    private var named: [(pointer: JSONPointer, text: String, mark: Mark)] = []
 
     /// Reads `set` and `remove`; none if there is neither.
     init?(_ section: Section) {
@@ -34,6 +36,7 @@ struct MessageChanges: Sendable {
                 continue
             }
             changes.append(.remove(pointer))
+            named.append((pointer, text.text, text.mark))
         }
     }
 
@@ -48,7 +51,13 @@ struct MessageChanges: Sendable {
                 continue
             }
             changes.append(.set(pointer, JSONTemplate(entry.value, into: section.diagnostics)))
+            named.append((pointer, entry.key, entry.keyMark))
         }
+    }
+
+    /// The places that it changes.
+    func places(_ direction: Direction) -> [MessagePlace] {
+        named.map { MessagePlace($0.pointer, text: $0.text, at: $0.mark, direction, .change) }
     }
 
     private static func report(_ text: String, at mark: Mark, _ section: Section) {

@@ -5,7 +5,7 @@ internal import Proxy
 internal import RPC
 
 /// Looks at messages: requires things of them, changes, replaces or drops them, writes them down.
-struct MessagePlan: InterceptorPlan {
+struct MessagePlan: InterceptorPlan, Pointing {
     static let kind = InterceptorKind(
         name: "message",
         summary: """
@@ -112,6 +112,11 @@ struct MessagePlan: InterceptorPlan {
         where section.has(key) && !section.has(needed) {
             section.reportUnused(key, without: needed)
         }
+    }
+
+    var places: [MessagePlace] {
+        let direction: Direction = isOnRequest ? .request : .response
+        return (requirements?.places(direction) ?? []) + (changes?.places(direction) ?? [])
     }
 
     func instance(on worker: WorkerServices) -> any Interceptor { MessageInterceptor(self, on: worker) }

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Documents
 internal import Patterns
+internal import Protocols
 internal import Proxy
 
 /// What must hold of messages.
@@ -29,6 +30,7 @@ struct MessageRequirements: Sendable {
     private struct Requirement: Sendable {
         enum Test: Sendable { case present, absent, value(JSONValue) }
         let name: String
+        let mark: Mark
         let pointer: JSONPointer
         let test: Test
     }
@@ -48,6 +50,11 @@ struct MessageRequirements: Sendable {
             let advice = "add \"max\", \"min\", \"pattern\" or \"json\""
             section.diagnostics.report("there is no condition here; \(advice)", at: section.mark)
         }
+    }
+
+    /// The places that it reads.
+    func places(_ direction: Direction) -> [MessagePlace] {
+        (requirements ?? []).map { MessagePlace($0.pointer, text: $0.name, at: $0.mark, direction, .message) }
     }
 
     private static func pattern(_ section: Section) -> Pattern? {
@@ -72,7 +79,7 @@ struct MessageRequirements: Sendable {
                 section.diagnostics.report("\(problem); write for example /name", at: entry.keyMark)
                 return nil
             }
-            return Requirement(name: entry.key, pointer: pointer, test: test(entry.value))
+            return Requirement(name: entry.key, mark: entry.keyMark, pointer: pointer, test: test(entry.value))
         }
     }
 

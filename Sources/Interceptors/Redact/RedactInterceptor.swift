@@ -4,7 +4,7 @@ internal import HTTP
 internal import Proxy
 
 /// Keeps headers and parts of messages out of what people read; nothing of a call is changed.
-struct RedactPlan: InterceptorPlan, Redacting {
+struct RedactPlan: InterceptorPlan, Redacting, Pointing {
     static let kind = InterceptorKind(
         name: "redact",
         summary: """
@@ -29,22 +29,23 @@ struct RedactPlan: InterceptorPlan, Redacting {
 
     let events: EventSet = []
     let redactions: Redactions
+    let places: [MessagePlace]
 
     init(_ section: Section) {
         let diagnostics = section.diagnostics
         let headers = section.markedStrings("headers").map { HeaderName.valid($0.text, at: $0.mark, into: diagnostics) }
-        let pointers = section.markedStrings("json").compactMap { text in
-            let pointer = JSONPointer(text.text)
-            if pointer == nil {
+        places = section.markedStrings("json").compactMap { text in
+            guard let pointer = JSONPointer(text.text) else {
                 let problem = "\(Diagnostic.quote(text.text)) is not a JSON Pointer"
                 diagnostics.report("\(problem); write for example /user/password", at: text.mark)
+                return nil
             }
-            return pointer
+            return MessagePlace(pointer, text: text.text, at: text.mark, nil, .messageOrError)
         }
         if headers.isEmpty, section.strings("json").isEmpty {
             diagnostics.report("the interceptor redacts nothing; add \"headers\" or \"json\"", at: section.mark)
         }
-        redactions = Redactions(headers: headers, pointers: pointers)
+        redactions = Redactions(headers: headers, pointers: places.map(\.pointer))
     }
 
     func instance(on worker: WorkerServices) -> any Interceptor { RedactInterceptor() }

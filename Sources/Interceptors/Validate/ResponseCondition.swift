@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Documents
 internal import HTTP
+internal import Protocols
 internal import Proxy
 internal import RPC
 
@@ -117,6 +118,9 @@ struct ResponseCondition: Sendable {
         return entries.compactMap { JSONCondition($0, into: section.diagnostics) }
     }
 
+    /// The places of messages that it reads.
+    var places: [MessagePlace] { jsonConditions.map(\.place) }
+
     /// Whether it asks about the message.
     var asksMessage: Bool { !jsonConditions.isEmpty || mustBeEmpty }
 
@@ -163,6 +167,8 @@ struct JSONCondition: Sendable {
 
     private let pointer: JSONPointer
     private let test: Test
+    /// The place that it reads.
+    let place: MessagePlace
 
     init?(_ entry: Node.Entry, into diagnostics: Diagnostics) {
         guard let pointer = JSONPointer(entry.key) else {
@@ -171,6 +177,7 @@ struct JSONCondition: Sendable {
             return nil
         }
         self.pointer = pointer
+        place = MessagePlace(pointer, text: entry.key, at: entry.keyMark, .response, .body)
         switch entry.value.content {
         case .scalar("present", quoted: false): test = .present
         case .scalar("absent", quoted: false): test = .absent

@@ -3,7 +3,7 @@ internal import Proxy
 internal import RPC
 
 /// Asks rules about responses; one that says so has the call retried.
-struct ValidatePlan: InterceptorPlan, Redacting {
+struct ValidatePlan: InterceptorPlan, Redacting, Pointing {
     let events: EventSet
     /// What comes behind a response that waits is dropped with it, if the call is retried.
     let isSerial = true
@@ -51,6 +51,8 @@ struct ValidatePlan: InterceptorPlan, Redacting {
         let advice = "add a rule with \"fail\", \"replace\", \"retry\" or \"use\""
         section.report("no rule changes a response; \(advice)", at: "rules")
     }
+
+    var places: [MessagePlace] { rules.flatMap(\.places) }
 
     func instance(on worker: WorkerServices) -> any Interceptor { ValidateInterceptor(self, on: worker) }
 }

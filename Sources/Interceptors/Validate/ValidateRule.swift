@@ -28,6 +28,12 @@ struct ValidateRule: Sendable {
         if case .replace(let replacement, _) = outcome { replacement.headers } else { nil }
     }
 
+    /// The places of messages that it reads.
+    var places: [MessagePlace] {
+        guard case .fail(let error) = outcome else { return condition.places }
+        return condition.places + error.places
+    }
+
     /// Whether it can be applied only when the message has come.
     var needsMessage: Bool {
         switch outcome {
@@ -147,6 +153,7 @@ struct ValidateError: Sendable {
 
     private let code: RPCCode
     private let message: Placeholders
+    private let mark: Mark
 
     /// A response with nothing in it.
     static let empty = ValidateError(
@@ -158,14 +165,22 @@ struct ValidateError: Sendable {
     private static let maxMessage = 1024
 
     private init(_ code: RPCCode, _ message: Placeholders) {
-        (self.code, self.message) = (code, message)
+        (self.code, self.message, mark) = (code, message, .start)
     }
 
     init(_ section: Section) {
         code = RPCCode(name: section.string("code")) ?? .internal
+        mark = section.mark(of: "message")
         message = Placeholders(section.string("message"), at: section.mark(of: "message"), into: section.diagnostics)
         for name in message.names where name != "status" && Self.pointer(name) == nil {
             section.report("{\(name)} is unknown; a message can contain {status} and {json:/…}", at: "message")
+        }
+    }
+
+    /// The places of messages that it reads.
+    var places: [MessagePlace] {
+        message.names.compactMap { name in
+            Self.pointer(name).map { MessagePlace($0, text: String(name.dropFirst(5)), at: mark, .response, .body) }
         }
     }
 
