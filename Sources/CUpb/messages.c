@@ -4,6 +4,7 @@
 #include <string.h>
 #include <upb/message/array.h>
 #include <upb/message/map.h>
+#include <upb/message/message.h>
 #include <upb/reflection/def.h>
 #include <upb/reflection/message.h>
 #include <upb/util/required_fields.h>
@@ -68,6 +69,47 @@ martlet_value martlet_message_get(const void *message, const void *field) {
 
 bool martlet_message_set(void *message, const void *field, martlet_value value, martlet_arena *arena) {
     return upb_Message_SetFieldByDef(message, field, to_upb(value), martlet_arena_inside(arena));
+}
+
+static const char *skip_varint(const char *at, const char *end, uint64_t *value) {
+    *value = 0;
+    for (unsigned shift = 0; at < end && shift < 64; shift += 7) {
+        unsigned char byte = (unsigned char)*at++;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) return at;
+    }
+    return end;
+}
+
+// The fields of a piece of the wire format, which has been read already; a group is one of them.
+static size_t count_fields(const char *at, const char *end) {
+    size_t count = 0, depth = 0;
+    while (at < end) {
+        uint64_t tag, length = 0;
+        at = skip_varint(at, end, &tag);
+        unsigned type = tag & 7;
+        if (depth == 0 && type != 4) count++;
+        switch (type) {
+            case 0: at = skip_varint(at, end, &length); continue;
+            case 1: length = 8; break;
+            case 2: at = skip_varint(at, end, &length); break;
+            case 3: depth++; break;
+            case 4: depth -= depth > 0; break;
+            case 5: length = 4; break;
+            default: return count;
+        }
+        if (length > (uint64_t)(end - at)) return count;
+        at += length;
+    }
+    return count;
+}
+
+size_t martlet_message_unknown(const void *message) {
+    size_t count = 0;
+    uintptr_t position = kUpb_Message_UnknownBegin;
+    upb_StringView piece;
+    while (upb_Message_NextUnknown(message, &piece, &position)) count += count_fields(piece.data, piece.data + piece.size);
+    return count;
 }
 
 void martlet_message_clear(void *message, const void *field) { upb_Message_ClearFieldByDef(message, field); }

@@ -31,6 +31,9 @@ struct Message {
         guard unsafe martlet_message_set(pointer, field.definition, value.raw, arena.inside) else { throw .memory }
     }
 
+    /// How many fields are there that the type does not have; those of messages within it do not count.
+    var unknownFields: Int { unsafe martlet_message_unknown(pointer) }
+
     /// Lets a field have no value.
     func clear(_ field: FieldType) {
         unsafe martlet_message_clear(pointer, field.definition)

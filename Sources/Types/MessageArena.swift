@@ -5,6 +5,8 @@ internal import CUpb
 @safe
 final class MessageArena {
     let inside: OpaquePointer
+    /// How many fields of the messages have been left out, since they are in one form only.
+    var leftOut = 0
 
     /// Makes one that gives out at most `limit` bytes.
     init(limit: Int) {
@@ -24,6 +26,7 @@ final class MessageArena {
     /// Forgets what is in it: pointers into it are good no more.
     func empty() {
         unsafe martlet_arena_empty(inside)
+        leftOut = 0
     }
 
     /// A copy of bytes that is good until the arena is emptied.

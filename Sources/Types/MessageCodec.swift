@@ -8,6 +8,8 @@ public final class MessageCodec {
     private static let expansion = 8
 
     private let arena = MessageArena(limit: 0)
+    /// How many fields the message that was converted last had that its type does not have, and that the result lacks therefore.
+    public private(set) var unknownFields = 0
 
     /// Makes one.
     public init() {}
@@ -44,6 +46,7 @@ public final class MessageCodec {
         )
         try printer.write(read, type, 1)
         try printer.checkSize()
+        unknownFields = arena.leftOut
     }
 
     /// Appends the message that is meant by JSON.
@@ -72,6 +75,7 @@ public final class MessageCodec {
         try parser.reader.finish()
         try MessageWire.checkRequired(message, type, types)
         try MessageWire.write(message, type, arena, limit: limit, into: output)
+        unknownFields = arena.leftOut
     }
 
     /// Appends a message with changes, in which fields that its type does not have stay.

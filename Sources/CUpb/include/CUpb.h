@@ -166,6 +166,8 @@ martlet_value martlet_message_get(const void *_Nonnull message, const void *_Non
 // Each false if the arena has no room.
 bool martlet_message_set(void *_Nonnull message, const void *_Nonnull field, martlet_value value,
                          martlet_arena *_Nonnull arena);
+// How many fields of a message its type does not have; those of messages within it do not count.
+size_t martlet_message_unknown(const void *_Nonnull message);
 void martlet_message_clear(void *_Nonnull message, const void *_Nonnull field);
 // The message, array or map of a field, made if it is not there yet.
 void *_Nullable martlet_message_make(void *_Nonnull message, const void *_Nonnull field, martlet_arena *_Nonnull arena);

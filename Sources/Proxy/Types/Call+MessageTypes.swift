@@ -116,6 +116,7 @@ extension Call {
                 limit: limit,
                 to: message
             )
+            if let methodType { types.unknownFields.count(of: methodType, direction, worker) }
             try codec.appendMessage(message.readable, changedBy: changes, type, types.set, limit: limit, to: output)
             message.removeAll()
             try codec.appendJSON(of: output.readable, type, types.set, types.form, limit: limit, to: message)

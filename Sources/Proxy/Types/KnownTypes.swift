@@ -17,6 +17,8 @@ package struct KnownTypes: Sendable {
     package let restTable: RESTTable?
     /// The names of query parameters that such requests may have for others.
     let ignored: [String]
+    /// What has been said of fields that they do not have.
+    let unknownFields = UnknownFields()
 
     /// Reads the files that the settings name, and reports what is wrong with them; none if there are no files.
     init?(_ settings: TypesSettings, into diagnostics: Diagnostics) {

@@ -88,6 +88,7 @@ final class MessageConversion {
                     to: output
                 )
             }
+            types.unknownFields.count(of: method, direction, worker)
         } catch {
             let isTooLarge = error.reason == .tooLarge
             throw isTooLarge ? tooLarge(error.description, direction) : Self.flaw(error.description, direction)

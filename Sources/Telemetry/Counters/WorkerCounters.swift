@@ -20,6 +20,7 @@ public final class WorkerCounters {
     private var rejections = [Int](repeating: 0, count: RejectionLabel.allCases.count)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     private var translations = [Int](repeating: 0, count: TranslationLabel.allCases.count)
+    private var unknownFields = CountersSnapshot().unknownFields
     private var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     private var retries = CountersSnapshot().retries
     private var droppedLogLines = 0
@@ -189,6 +190,11 @@ public final class WorkerCounters {
         translations[Int(translation.rawValue)] &+= 1
     }
 
+    /// Counts fields of a message that are left out where it is converted.
+    public func unknownFields(_ count: Int, ofRequest: Bool) {
+        unknownFields[ofRequest ? 0 : 1] &+= count
+    }
+
     /// Counts that somebody ran into a limit.
     public func limitHit(_ limit: LimitLabel) {
         limitHits[Int(limit.rawValue)] &+= 1
@@ -215,6 +221,7 @@ public final class WorkerCounters {
         copy.badRequests = badRequests
         copy.rejections = rejections
         copy.translations = translations
+        copy.unknownFields = unknownFields
         copy.limitHits = limitHits
         copy.http2LimitHits = http2LimitHits
         copy.retries = retries

@@ -20,6 +20,10 @@ extension CountersSnapshot {
             MetricFamily(.connectionsEvicted, listeners.samples { .number(listeners[$0, Self.evicted]) }),
             MetricFamily(.tlsErrors, listeners.samples { .number(listeners[$0, Self.tlsErrors]) }),
             MetricFamily(.translated, TranslationLabel.allCases.map(sample)),
+            MetricFamily(
+                .unknownFields,
+                zip(["request", "response"], unknownFields).map { MetricSample([$0], .number($1)) }
+            ),
             MetricFamily(.limitHits, LimitLabel.allCases.map(sample)),
             MetricFamily(.http2LimitHits, HTTP2LimitLabel.allCases.map(sample)),
             MetricFamily(.badRequests, badRequests.samples { .number(badRequests[$0, 0]) }),

@@ -7,7 +7,8 @@ extension Metric {
         upstreamAttempts, upstreamRetries, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
         upstreamInsecure, retries, credentialExpiry, credentialRefreshes, connections, connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsErrors,
-        certificateExpiry, certificateReloadSuccessful, translated, limitHits, http2LimitHits, badRequests, rejections,
+        certificateExpiry, certificateReloadSuccessful, translated, unknownFields, limitHits, http2LimitHits,
+        badRequests, rejections,
         logLinesDropped, buildInfo, ready, configGeneration, configGenerationsLive, configReloads,
         configReloadSuccessful,
         configReloadTime, heapInUse,
@@ -199,6 +200,12 @@ extension Metric {
         .counter,
         "Calls translated, from the protocol of the caller to that of the upstream.",
         labels: ["from", "to"]
+    )
+    static let unknownFields = Metric(
+        "martlet_unknown_fields_total",
+        .counter,
+        "Fields left out of converted messages, because the type of the message does not have them.",
+        labels: ["direction"]
     )
     static let limitHits = Metric(
         "martlet_limit_hits_total",

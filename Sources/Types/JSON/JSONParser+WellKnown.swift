@@ -159,6 +159,7 @@ extension JSONParser {
                 guard dropsUnknown, !isTwice else {
                     throw MessageError("no field \"\(name.shown)\"")
                 }
+                arena.leftOut += 1
                 try reader.skip(depth)
             }
         }

@@ -58,6 +58,7 @@ struct JSONParser: ~Escapable {
                 guard dropsUnknown, !name.bytes.equals("@type") else {
                     throw MessageError("no field \"\(name.shown)\"")
                 }
+                arena.leftOut += 1
                 try reader.skip(depth)
                 continue
             }
@@ -217,7 +218,10 @@ struct JSONParser: ~Escapable {
         }
         let text = try reader.string()
         if let number = field.number(ofValue: text) { return Value(int32: number) }
-        if dropsUnknown { return nil }
+        if dropsUnknown {
+            arena.leftOut += 1
+            return nil
+        }
         throw MessageError("\"\(text.shown)\" is not a value of the type \(JSONScalar.name(of: field))")
     }
 }

@@ -14,7 +14,10 @@ struct JSONPrinter {
     func write(_ message: Message, _ type: MessageType, _ depth: Int) throws(MessageError) {
         guard depth <= MessageError.maxDepth else { throw .depth }
         do throws(MessageError) {
-            guard type.form == .fields else { return try writeWellKnown(message, type, depth) }
+            guard type.form == .fields else {
+                arena.leftOut += message.unknownFields
+                return try writeWellKnown(message, type, depth)
+            }
             output.append("{")
             var isFirst = true
             try writeFields(message, type, depth, &isFirst)
@@ -31,6 +34,7 @@ struct JSONPrinter {
         _ depth: Int,
         _ isFirst: inout Bool
     ) throws(MessageError) {
+        arena.leftOut += message.unknownFields
         for field in type.fields {
             guard let value = value(of: field, in: message) else { continue }
             try write(field, value, depth, &isFirst)

@@ -23,6 +23,8 @@ final class ProxyHarness {
     let lineWriters = LineWriters()
     /// What the worker has ordered from the keeper of credentials.
     let credentialRequests = CredentialRequests()
+    /// What the worker has said for the operational log.
+    let messages = Locked<[String]>([])
     private(set) var worker: Worker!
     private let network = ScriptedNetwork()
     private let kinds: Registry
@@ -57,6 +59,10 @@ final class ProxyHarness {
             network: network,
             credentialRequests: { [credentialRequests] in credentialRequests.note($0) },
             discard: { [unowned self] _, _ in discardedTables += 1 },
+            report: { [messages] message in
+                let fields = message.fields.map { " \($0.name)=\($0.value)" }
+                messages.withLock { $0.append(message.text + fields.joined()) }
+            },
             askForDescriptors: { [unowned self] in callsForDescriptors += 1 }
         )
         for listener in use(yaml).listeners { listen(listener) }
