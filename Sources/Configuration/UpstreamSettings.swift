@@ -47,6 +47,11 @@ public struct UpstreamSettings: Equatable, Sendable {
         case proto, json
     }
 
+    /// How an upstream reads messages that are compressed.
+    public enum WireCompression: String, CaseIterable, Sendable {
+        case identity, gzip, br, zstd, deflate, snappy
+    }
+
     /// What an upstream understands.
     public enum WireProtocol: String, CaseIterable, Sendable {
         /// Whatever its callers speak.
@@ -80,6 +85,8 @@ public struct UpstreamSettings: Equatable, Sendable {
     public let speaks: [WireProtocol]
     /// The codecs that it understands, of which the first is used for callers with another; any if there are none.
     public let codecs: [WireCodec]
+    /// The compressions of messages that it understands beside none; nil is any.
+    public let compressions: [WireCompression]?
     /// Whether requests keep the host that the caller named, instead of getting that of the URL.
     public let keepsHost: Bool
     /// Where the file names the upstream.
@@ -124,6 +131,14 @@ public struct UpstreamSettings: Equatable, Sendable {
             """
             The codecs that the upstream understands. Martlet converts messages in another codec to the first one, \
             by their `types`. Without `codecs` messages pass as they are. Needs `speaks`.
+            """
+        ),
+        Option(
+            "compressions",
+            .choices(WireCompression.allCases.map(\.rawValue)),
+            """
+            The compressions of messages that the upstream understands. Martlet decompresses request messages with \
+            another one. `[]` means none. The default is any.
             """
         ),
         Option("timeouts", .section(timeoutOptions), "The time limits of calls and connections."),
@@ -249,6 +264,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         cookies = Cookies(rawValue: section.string("cookies")) ?? .none
         connectWait = section.duration("connect_wait")
         retryBudget = UpstreamRetryBudget(section.section("retry_budget"))
+        compressions =
+            section.has("compressions") ? section.strings("compressions").compactMap(WireCompression.init) : nil
         keepsHost = section.string("host") == "caller"
         Name.check(named.name, at: named.mark, into: section.diagnostics)
         let tls = UpstreamTLSSettings(section.section("tls"))

@@ -24,6 +24,16 @@ import Time
         #expect(upstream.retryBudget.minimumPerSecond == 3)
     }
 
+    @Test func `no compressions are not the same as any`() {
+        let compressions = { reading($0).settings.upstream(named: "a")?.compressions }
+        #expect(compressions("cookies: none") == .some(nil))
+        #expect(compressions("compressions: []") == [])
+        #expect(compressions("compressions: gzip") == [.gzip])
+        #expect(compressions("compressions: [identity, br]") == [.identity, .br])
+        let advice = "did you mean \"gzip\"?"
+        #expect(reading("compressions: gzp").errors == ["3:37: \"compressions\" cannot be \"gzp\"; \(advice)"])
+    }
+
     @Test func `an upstream with other defaults is another upstream`() {
         let upstream = { reading($0).settings.upstream(named: "a") }
         #expect(upstream("defaults: { query: { a: b } }") == upstream("defaults:   { query: { a: b } }"))

@@ -44,8 +44,12 @@ extension Call {
 
     /// Opens a stream on a connection, for what goes over it by the protocol of the upstream.
     func open(on connection: UpstreamConnection, for user: any AttemptStreamUser) -> (any HTTPStream)? {
-        guard !upstreamLeg.restBindings.isEmpty, let types = generation.types else { return connection.open(for: user) }
-        return RESTUpstreamStream(for: user, upstreamLeg.restBindings, types, of: self, on: connection)
+        if !upstreamLeg.restBindings.isEmpty, let types = generation.types {
+            return RESTUpstreamStream(for: user, upstreamLeg.restBindings, types, of: self, on: connection)
+        }
+        guard let stream = connection.open(for: user) else { return nil }
+        guard let accepted = acceptedCompressions else { return stream }
+        return DecompressedStream(before: stream, of: self, for: user, accepted)
     }
 
     /// The REST paths by which an upstream is called.

@@ -105,7 +105,7 @@ extension HTTPHead {
 
 extension RPCProtocol {
     /// The field that names how the messages are compressed.
-    fileprivate var encodingName: FieldName {
+    var encodingName: FieldName {
         switch self {
         case .connectUnary, .connectGet, .http: FieldName.contentEncoding
         case .connectStream: FieldName.connectContentEncoding
@@ -114,7 +114,7 @@ extension RPCProtocol {
     }
 
     /// The field that lists the compressions that are understood.
-    fileprivate var acceptName: FieldName {
+    var acceptName: FieldName {
         switch self {
         case .connectUnary, .connectGet, .http: FieldName.acceptEncoding
         case .connectStream: FieldName.connectAcceptEncoding

@@ -29,6 +29,8 @@ public final class Upstream {
     let families: [RPCFamily]
     /// Whether it is spoken to by the REST paths of methods.
     let speaksREST: Bool
+    /// The compressions that it understands; none if that is any.
+    let compressions: AcceptedCompressions?
     /// What requests get where they do not have it.
     let defaults: RequestDefaults?
     /// The cookies that the upstream has set, where they are kept.
@@ -82,6 +84,7 @@ public final class Upstream {
         self.defaults = defaults
         families = settings.speaks.compactMap(\.family)
         speaksREST = settings.speaks == [.rest]
+        compressions = settings.compressions.map(AcceptedCompressions.init)
         cookies = CookieStore(settings)
         budget = RetryBudget(
             perThousand: settings.retryBudget.perThousand,
