@@ -25,7 +25,10 @@ public enum Martlet {
         }
         do throws(UsageError) {
             let invocation = try Invocation(Program.arguments)
-            Exit.now(try invocation.command.run(invocation, Registry.builtIn.adding(kinds)))
+            let exit = try invocation.command.run(invocation, Registry.builtIn.adding(kinds))
+            guard let error = Terminal.outputError else { Exit.now(exit) }
+            Terminal.complain("martlet: cannot write to standard output: \(error.text)")
+            Exit.now(exit == .success ? .failure : exit)
         } catch {
             Terminal.complain(error.text)
             Exit.now(.usage)

@@ -78,6 +78,9 @@ public final class TypeSet: @unchecked Sendable {
         return nil
     }
 
+    /// The full names of all messages.
+    public var messageNames: [String] { messages.map(\.name) }
+
     /// The message with this full name, as `google.protobuf.Timestamp`.
     public func message(named name: String) -> MessageType? {
         let bytes = Array(name.utf8)

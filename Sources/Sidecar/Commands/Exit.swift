@@ -63,6 +63,14 @@ enum Terminal {
         return nil
     }
 
+    /// Why standard output has not got everything, if it has not.
+    static var outputError: SystemError? {
+        let error = outputErrno.withLock { $0 }
+        return error == 0 ? nil : SystemError(error)
+    }
+
+    private static let outputErrno = Locked<Int32>(0)
+
     private static func write(_ text: String, to descriptor: Int32) {
         write(Array(text.utf8), to: descriptor)
     }
@@ -71,7 +79,11 @@ enum Terminal {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { return }
+            guard count > 0 else {
+                let error = errno
+                if descriptor == STDOUT_FILENO { outputErrno.withLock { $0 = error } }
+                return
+            }
             rest = rest.dropFirst(count)
         }
     }

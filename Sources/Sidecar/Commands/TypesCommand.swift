@@ -49,6 +49,7 @@ struct TypesCommand {
             switch action {
             case .list:
                 types.set.services.flatMap { Self.lines($0, types.restTable) }.forEach(Terminal.print)
+                MissingTypes(loaded.plan.settings, types.set).lines(file: file.name).forEach(Terminal.print)
                 return .success
             case .decode(let name):
                 return convert(name, types) { type, bytes, output throws(MessageError) in
@@ -87,6 +88,16 @@ struct TypesCommand {
             }
     }
 
+    /// What a name that is unknown may have been meant to be: a full name, or the end of one.
+    private static func suggestion(_ name: String, _ types: TypeSet) -> String? {
+        let names = types.messageNames
+        let last = name.split(separator: ".").last.map(String.init) ?? name
+        let nearest =
+            names.first { $0.hasSuffix("." + name) } ?? Suggestion.nearest(to: name, among: names)
+            ?? names.first { $0.hasSuffix("." + last) }
+        return nearest.map { "did you mean \($0)?" }
+    }
+
     /// Reads a message from standard input and writes it to standard output in the other form.
     private func convert(
         _ name: String,
@@ -94,9 +105,8 @@ struct TypesCommand {
         _ body: (MessageType, Span<UInt8>, ByteQueue) throws(MessageError) -> Void
     ) -> Exit {
         guard let type = types.set.message(named: name) else {
-            Terminal.complain(
-                "martlet: no type is named \(Diagnostic.quote(name)); martlet types lists those of services"
-            )
+            let advice = Self.suggestion(name, types.set) ?? "martlet types lists those of services"
+            Terminal.complain("martlet: no type is named \(Diagnostic.quote(name)); \(advice)")
             return .failure
         }
         guard let input = Terminal.read(limit: Self.limit) else {

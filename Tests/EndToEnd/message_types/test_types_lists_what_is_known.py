@@ -105,6 +105,44 @@ def test_a_name_that_is_of_no_message(types, action, name):
     assert f'"{name}"' in types.error(action, name, "{}")
 
 
+@pytest.mark.parametrize(
+    "name, meant",
+    [("kinds.v1.Al", "kinds.v1.All"), ("All", "kinds.v1.All"), ("kind.v1.Request", "kinds.v1.Request"), ("Old.Part", "old.v1.Old.Part")],
+)
+def test_a_name_that_is_almost_right(types, name, meant):
+    assert types.error("decode", name, "").endswith(f"; did you mean {meant}?")
+
+
+def test_what_the_configuration_names_and_no_file_has_is_listed(types_of):
+    types = types_of(all_schemas())
+    routes = """\
+routes:
+  - match: { service: other.v1.Shop }
+  - match: { service: [kinds.v1.Kinds, other.v1.Shop], method: [Say, Shout] }
+  - match: { path: /other.v1.Shop/ }
+interceptors:
+  - { when: { service: kinds.v1.Kinds, method: Watch }, log: {} }
+  - { when: { service: third.v1.Shop }, log: {} }
+"""
+    types.file.write_text(types.file.read_text() + routes)
+    file = types.file
+    missing = f"""\
+missing, though the configuration names them:
+  other.v1.Shop         {file}:5:12
+  kinds.v1.Kinds/Shout  {file}:6:12
+  third.v1.Shop         {file}:10:13
+"""
+    result = types.run("types")
+    assert (result.returncode, result.stdout.decode()) == (0, LISTED + missing)
+
+
+def test_output_that_cannot_be_written_is_an_error(types):
+    for arguments in (["types"], ["types", "encode", "kinds.v1.All"], ["check"], ["schema"]):
+        result = types.run_into("/dev/full", *arguments)
+        assert result.returncode == 1
+        assert result.stderr == b"martlet: cannot write to standard output: No space left on device\n"
+
+
 @pytest.mark.parametrize("name", ["old.v1.Old.Part", "kinds.v1.All.ByNameEntry", "google.protobuf.Any", "old.v1.Scope"])
 def test_messages_within_others_are_known(types, name):
     assert types.encode(name, "{}") == b""

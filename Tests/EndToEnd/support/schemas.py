@@ -84,6 +84,13 @@ class Types:
         assert result.returncode < 128, f"exit code {result.returncode}"
         return result
 
+    def run_into(self, path, *arguments, stdin=b'{"stringValue":"x"}'):
+        """Runs a command whose output goes to a file."""
+        options = [] if arguments[0] == "schema" else ["-c", self.file]
+        command = [BINARY, arguments[0], *options, *arguments[1:]]
+        with open(path, "wb") as output:
+            return subprocess.run(command, input=stdin, stdout=output, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=30)
+
     def encode(self, name, text, **options):
         """The wire bytes of JSON that is valid."""
         result = self.run("types", "encode", name, stdin=_bytes(text), **options)
