@@ -105,7 +105,8 @@ let floor4: [Target] = [
         "Sidecar",
         [
             "Interceptors", "Proxy", "Credentials", "Documents", "Patterns", "Compressors", "Types", "Resolver",
-            "Events", "TLS", "HTTP", "RPC", "Telemetry", "Configuration", "PublicSuffixes", "Time", "Bytes",
+            "Protocols", "Events", "TLS", "HTTP", "RPC", "Telemetry", "Configuration", "PublicSuffixes", "Time",
+            "Bytes",
         ]
     ),
     .executableTarget(name: "martlet", dependencies: ["Sidecar"], swiftSettings: strict),

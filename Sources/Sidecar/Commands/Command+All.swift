@@ -42,6 +42,15 @@ extension Command {
             try TypesCommand(invocation, registry).run()
         },
         Command(
+            "call",
+            "Make a call through the running daemon, and print the response as JSON.",
+            options: [.config, .data, .header, .callProtocol, .timeout],
+            operands: [Operand(name: "METHOD")],
+            example: "martlet call shop.v1.OrderService/Get -d '{\"id\": \"a1\"}'"
+        ) { invocation, registry throws(UsageError) in
+            try CallCommand(invocation, registry).run()
+        },
+        Command(
             "reload",
             "Make the running daemon load its file again. Print the errors if the daemon rejects the file.",
             options: [.config, .admin]

@@ -50,7 +50,22 @@ extension CommandOption {
         repeats: true,
         "Add a header, written 'name: value'."
     )
-    static let data = CommandOption("data", short: "d", value: "MESSAGE", "Add a message, or the body in plain HTTP.")
+    static let data = CommandOption(
+        "data",
+        short: "d",
+        value: "MESSAGE",
+        "Add a message, or the body in plain HTTP. For call, @FILE reads a file, and - reads standard input."
+    )
+    static let callProtocol = CommandOption(
+        "protocol",
+        value: "NAME",
+        "Call in this protocol: connect, grpc or grpc-web. The default is connect. The other two need types."
+    )
+    static let timeout = CommandOption(
+        "timeout",
+        value: "TIME",
+        "Give up after this time, and tell the upstream so. The default is 10s."
+    )
     static let libraries = CommandOption("libraries", "Print the versions of the libraries too.")
     static let help = CommandOption("help", short: "h", "Print help for the command, or for all commands.")
 }

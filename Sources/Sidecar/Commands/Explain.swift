@@ -59,7 +59,8 @@ enum Explain {
         return request
     }
 
-    private static func header(_ text: String) -> (name: String, value: String)? {
+    /// Reads a header, written `name: value`; none if it is not valid.
+    static func header(_ text: String) -> (name: String, value: String)? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let name = text[..<colon].lowercased()
         let value = text[text.index(after: colon)...].drop { $0 == " " }

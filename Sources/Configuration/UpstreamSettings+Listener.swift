@@ -1,0 +1,40 @@
+extension UpstreamSettings {
+    /// How a command on this machine calls a listener of its own daemon, whose certificate may be for another name.
+    ///
+    /// None for a listener that the file does not say the place of, or that asks callers for certificates.
+    ///
+    /// - Parameters:
+    ///   - listener: the listener.
+    ///   - needsHTTP2: whether calls need HTTP/2.
+    public init?(calling listener: ListenerSettings, needsHTTP2: Bool) {
+        guard listener.tls?.clientAuthorities == nil, let place = Self.place(of: listener.address) else { return nil }
+        let url: String
+        switch (place, listener.tls) {
+        case (.tcp(let address), nil): url = "\(needsHTTP2 ? "h2c" : "http")://\(address)"
+        case (.tcp(let address), _): url = "https://\(address)"
+        case (.unix(let path), nil): url = (needsHTTP2 ? "unix+h2c:" : "unix:") + path
+        case (.unix, _): return nil
+        }
+        let mark = Mark.start
+        var entries = [Node.Entry(key: "url", keyMark: mark, value: .plain(url, at: mark))]
+        if listener.tls != nil {
+            let insecure = Node.Entry(key: "insecure", keyMark: mark, value: .plain("true", at: mark))
+            entries.append(Node.Entry(key: "tls", keyMark: mark, value: Node(.mapping([insecure]), at: mark)))
+        }
+        let section = Section(Node(.mapping(entries), at: mark), Self.options, into: Diagnostics())
+        self.init(NamedSection(name: "listener", mark: mark, section: section))
+    }
+
+    private static func place(of address: ListenAddress) -> UpstreamURL.Endpoint? {
+        switch address {
+        case .tcp(_, 0), .abstract, .systemd: nil
+        case .tcp(let host, let port):
+            switch host {
+            case "localhost", "0.0.0.0": .tcp(HostPort(host: "127.0.0.1", port: port))
+            case "::": .tcp(HostPort(host: "::1", port: port))
+            default: .tcp(HostPort(host: host, port: port))
+            }
+        case .unix(let path): .unix(path: path)
+        }
+    }
+}
