@@ -19,6 +19,8 @@ struct TypeLinker {
 
     /// What a set may take in memory while it is read, for each of its bytes.
     private static let expansion = 64
+    /// What one may take that comes from elsewhere than a file of the operator.
+    private static let maxForeign = 256 << 20
 
     private static let howTo = "make it with protoc --include_imports --descriptor_set_out"
 
@@ -38,10 +40,12 @@ struct TypeLinker {
 
     /// Reads a set.
     mutating func add(_ set: DescriptorSet) {
-        let arena = MessageArena(limit: set.bytes.count * Self.expansion + 1 << 20)
+        let limit = set.bytes.count * Self.expansion + 1 << 20
+        let arena = MessageArena(limit: set.isFile ? limit : min(limit, Self.maxForeign))
         let read = unsafe set.bytes.withUnsafeBytes { unsafe martlet_set_read($0.baseAddress, $0.count, arena.inside) }
         guard let read = unsafe read, unsafe martlet_set_count(read) > 0 else {
-            problems.append(.init(source: set.source, text: "not a FileDescriptorSet; \(Self.howTo)"))
+            let text = set.isFile ? "not a FileDescriptorSet; \(Self.howTo)" : "a file is not a FileDescriptorProto"
+            problems.append(.init(source: set.source, text: text))
             return
         }
         arenas.append(arena)

@@ -12,7 +12,7 @@ struct Schema {
         case bytes, uint32, enumeration
     }
 
-    private var bytes: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
 
     init(_ name: String, package: String, syntax: String = "proto3", imports: [String] = []) {
         bytes = Wire.text(1, name) + Wire.text(2, package) + imports.flatMap { Wire.text(3, $0) }
