@@ -132,7 +132,7 @@ let testTargets: [Target] = [
         "ProxyTests",
         [
             "HTTP2Kit", "Interceptors", "Proxy", "Credentials", "Events", "TLS", "HTTP", "Documents", "Compressors",
-            "Configuration", "Protocols", "RPC", "Policy", "Telemetry", "Time", "Bytes",
+            "Types", "Configuration", "Protocols", "RPC", "Policy", "Telemetry", "Time", "Bytes",
         ]
     ),
     tests(

@@ -68,7 +68,8 @@ extension Settings {
 
     /// Reports upstreams for whose calls Martlet has to know types that it does not.
     private func checkTypes(_ section: Section) {
-        guard types.files.isEmpty else { return }
+        checkReflection(section.section("types").section("reflection"), section)
+        guard types.files.isEmpty, !section.section("types").has("reflection") else { return }
         let advice = "add for example types: { files: [/etc/martlet/shop.binpb] }"
         for upstream in section.named("upstreams").map(\.section) {
             if upstream.has("codecs") {
@@ -79,6 +80,24 @@ extension Settings {
                 let problem = "gRPC and gRPC-Web calls to this upstream end with unimplemented without \"types\""
                 upstream.diagnostics.warn("\(problem); \(advice)", at: speaks.mark)
             }
+        }
+    }
+
+    /// Reports an upstream that cannot be asked for its types.
+    private func checkReflection(_ reflection: Section, _ section: Section) {
+        guard let name = reflection.string(ifGiven: "upstream") else { return }
+        let names = section.named("upstreams").map(\.name)
+        guard names.contains(name) else {
+            let suggestion = Suggestion.text(for: name, among: names)
+            return reflection.report("no upstream is named \(Diagnostic.quote(name)); \(suggestion)", at: "upstream")
+        }
+        guard let upstream = upstream(named: name) else { return }
+        if upstream.url.scheme == .http {
+            let problem = "reflection needs gRPC, but \(upstream.url) is HTTP/1.1"
+            reflection.report("\(problem); write an h2c:// or https:// URL for \(name)", at: "upstream")
+        } else if !upstream.speaks.isEmpty, !upstream.speaks.contains(.grpc) {
+            let problem = "reflection needs gRPC, but the upstream \(Diagnostic.quote(name)) does not speak it"
+            reflection.report("\(problem); add grpc to its \"speaks\"", at: "upstream")
         }
     }
 

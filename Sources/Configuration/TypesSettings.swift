@@ -1,5 +1,15 @@
+public import Time
+
 /// What is known of the types of messages, and how they are written in JSON.
 public struct TypesSettings: Equatable, Sendable {
+    /// Where types come from beside files.
+    public struct Reflection: Equatable, Sendable {
+        /// The name of the upstream that is asked.
+        public let upstream: MarkedString
+        /// How often it is asked.
+        public let refresh: Duration
+    }
+
     /// How messages are written in JSON.
     public struct JSON: Equatable, Sendable {
         /// Whether members have the names of the definition, and not those in lowerCamelCase.
@@ -12,6 +22,8 @@ public struct TypesSettings: Equatable, Sendable {
 
     /// The files with descriptor sets.
     public let files: [MarkedString]
+    /// The upstream that is asked for its types; none if the file names none.
+    public let reflection: Reflection?
     /// Whether members that no field has are left out of a request, and not an error.
     public let dropsUnknown: Bool
     /// How messages are written in JSON.
@@ -30,6 +42,14 @@ public struct TypesSettings: Equatable, Sendable {
             """
             Files with descriptor sets, as `protoc --include_imports --descriptor_set_out` and `buf build` write \
             them. Martlet reads them at each reload.
+            """
+        ),
+        Option(
+            "reflection",
+            .section(reflectionOptions, shorthand: "upstream"),
+            """
+            Fetches the types from an upstream with gRPC server reflection. A file of `files` replaces a fetched \
+            file of the same name.
             """
         ),
         Option(
@@ -55,6 +75,17 @@ public struct TypesSettings: Equatable, Sendable {
         ),
     ]
 
+    private static let reflectionOptions = [
+        Option(
+            "upstream",
+            .string,
+            required: true,
+            example: "orders",
+            "The name of the upstream. Its URL is h2c:// or https://."
+        ),
+        Option("refresh", .timeout, default: "5m", "How often Martlet fetches the types again, from 1s to 24h."),
+    ]
+
     private static let jsonOptions = [
         Option(
             "names",
@@ -74,6 +105,7 @@ public struct TypesSettings: Equatable, Sendable {
     init(_ section: Section) {
         section.reportIfEmpty("files", write: "the files with descriptor sets")
         files = section.markedStrings("files")
+        reflection = Self.readReflection(section.section("reflection"))
         dropsUnknown = section.string("unknown_fields") == "drop"
         rest = section.markedStrings("rest")
         ignored = section.strings("ignore")
@@ -83,5 +115,14 @@ public struct TypesSettings: Equatable, Sendable {
             writesDefaults: json.string("defaults") == "write",
             writesEnumNumbers: json.string("enums") == "numbers"
         )
+    }
+
+    private static func readReflection(_ section: Section) -> Reflection? {
+        guard let upstream = section.marked("upstream") else { return nil }
+        guard let refresh = section.duration("refresh"), refresh >= .second, refresh <= 86_400 * .second else {
+            section.report("\"refresh\" is out of range; write a duration from 1s to 24h", at: "refresh")
+            return nil
+        }
+        return Reflection(upstream: upstream, refresh: refresh)
     }
 }

@@ -3,6 +3,9 @@ public final class BlockingThread: Sendable {
     /// Where files are read for calls; it starts when there is the first, and ends with the process.
     public static let files = BlockingThread(name: "martlet-files")
 
+    /// Where types of messages are made; it starts when there is the first, and ends with the process.
+    public static let types = BlockingThread(name: "martlet-types")
+
     private let mailbox = Mailbox<Void>()
 
     private init(name: String) {
@@ -21,5 +24,12 @@ public final class BlockingThread: Sendable {
         await withCheckedContinuation { continuation in
             mailbox.post { _ in continuation.resume(returning: work()) }
         }
+    }
+
+    /// Frees `value` on the thread, if nobody else has it.
+    ///
+    /// May be called on any thread.
+    public func discard(_ value: some Sendable) {
+        mailbox.post { _ in withExtendedLifetime(value) {} }
     }
 }

@@ -26,7 +26,7 @@ final class Generation {
     private let table: RouteTable
     /// For each target of the table, and last for calls that no route takes.
     private var routes: [Route]
-    private let discard: () -> Void
+    private let remains: Remains
     /// What the calls of each route are counted under; empty if no route has a name.
     private let routeCounters: [RouteCounter]
 
@@ -38,6 +38,7 @@ final class Generation {
     ///   - chains: its chains, in the order of the plan's.
     ///   - table: its routes.
     ///   - upstreams: its upstreams, by their names.
+    ///   - types: the types that its calls go by.
     ///   - counters: where its calls are counted.
     ///   - destination: where requests for an upstream go.
     ///   - discard: gets what the generation leaves when no call goes by it any more.
@@ -47,16 +48,17 @@ final class Generation {
         chains: [CompiledChain],
         routes table: RouteTable,
         upstreams: [String: Upstream],
+        types: KnownTypes?,
         counters: WorkerCounters,
         destination: (Upstream) -> Destination,
         discard: @escaping (RouteTable, Plan) -> Void
     ) {
         self.number = number
         self.upstreams = upstreams
-        types = plan.types
-        restTable = plan.types?.restTable
+        self.types = types
+        restTable = types?.restTable
         self.table = table
-        self.discard = { discard(table, plan) }
+        remains = Remains { discard(table, plan) }
         let named = Dictionary(zip(plan.chains, chains).map { ($0.name, $1) }) { first, _ in first }
         asksForUnits = table.asksForUnits || plan.asksForUnits
         routeCounters = table.names.enumerated().map { number, name in
@@ -71,10 +73,36 @@ final class Generation {
         routes = targets + [Route(chain: chains[0], destination: .none)]
     }
 
+    /// Makes the same generation with other types, for the calls that begin now.
+    init(_ other: Generation, types: KnownTypes) {
+        number = other.number
+        upstreams = other.upstreams
+        asksForUnits = other.asksForUnits
+        self.types = types
+        table = other.table
+        routes = other.routes
+        remains = other.remains
+        routeCounters = other.routeCounters
+    }
+
     deinit {
         // Before the rest is discarded: what interceptors share with others is not to end with them, on this thread.
         routes = []
-        discard()
+        // Nor is this thread to free what may be large.
+        if let types, types.hasReflected { BlockingThread.types.discard(types) }
+    }
+
+    /// What generations that differ only in their types leave when the last of them is gone.
+    private final class Remains {
+        private let discard: () -> Void
+
+        init(_ discard: @escaping () -> Void) {
+            self.discard = discard
+        }
+
+        deinit {
+            discard()
+        }
     }
 
     /// What takes a call that no route takes: the default chain, and no upstream.

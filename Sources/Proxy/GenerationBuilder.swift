@@ -27,11 +27,13 @@ final class GenerationBuilder {
     ///
     /// - Parameters:
     ///   - upstreams: its upstreams, by their names.
+    ///   - types: the types that its calls go by.
     ///   - destination: where requests for an upstream go.
     ///   - discard: gets what it leaves when no call goes by it any more.
     /// - Returns: the generation, of which the worker is to make use.
     func finish(
         upstreams: [String: Upstream],
+        types: KnownTypes?,
         destination: (Upstream) -> Destination,
         discard: @escaping (RouteTable, Plan) -> Void
     ) -> Generation {
@@ -43,6 +45,7 @@ final class GenerationBuilder {
             chains: chains,
             routes: table,
             upstreams: upstreams,
+            types: types,
             counters: services.counters,
             destination: destination,
             discard: discard

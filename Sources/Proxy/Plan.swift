@@ -17,6 +17,8 @@ package final class Plan: Sendable {
     package let tls: TLSContexts
     /// The types of messages that the file names; none if it names none.
     package let types: KnownTypes?
+    /// The upstream whose types are fetched; none if the file names none.
+    package let reflection: ReflectionPlan?
     /// The chains of the file by their names; the default one comes first.
     let chains: [(name: String, plan: ChainPlan)]
     /// What requests get where they do not have it, by the names of upstreams.
@@ -48,13 +50,15 @@ package final class Plan: Sendable {
         self.chains = chains
         tls = TLSContexts(settings, into: diagnostics)
         types = KnownTypes(settings.types, into: diagnostics)
-        if let types {
+        // Reflection may bring messages that have more.
+        if let types, types.reflected == nil {
             let check = PlaceCheck(types.set, into: diagnostics)
             let routes = Dictionary(grouping: settings.routes) { $0.chain ?? "" }.mapValues { $0.map(\.match) }
             for (chain, list) in zip(chains, lists) {
                 check.check(chain.plan, list.1, routes: routes[chain.name] ?? [])
             }
         }
+        reflection = ReflectionPlan(settings, tls)
         credentials = resources.credentials
         tokenFiles = Set(credentials.compactMap(\.source.path)).sorted()
         logFiles = resources.logFiles

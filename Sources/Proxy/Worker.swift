@@ -34,6 +34,9 @@ package final class Worker {
     private let destination: (Upstream) -> Destination
     private let names: NameService
     private let discard: (RouteTable, Plan) -> Void
+    private let requestTypes: () -> Void
+    /// When the types may be requested again.
+    private var nextTypesRequest = Instant.start
     private var upstreams: [String: Upstream] = [:]
     private(set) var tls = TLSContexts()
     private var older: [Generation] = []
@@ -51,6 +54,7 @@ package final class Worker {
     ///   - descriptors: how many file descriptors callers may take on all workers.
     ///   - memory: what all workers may hold for callers.
     ///   - credentialRequests: receives what the worker asks of the credential manager, on the worker's thread.
+    ///   - requestTypes: has types fetched, since a call has an unknown method; called on the worker's thread.
     ///   - discard: receives what no call uses any more, to release it on another thread.
     ///   - report: receives what the daemon should log, on the worker's thread.
     ///   - askForDescriptors: has the other workers close idle connections; called on the worker's thread.
@@ -62,6 +66,7 @@ package final class Worker {
         descriptors: DescriptorBudget,
         memory: MemoryBudget,
         credentialRequests: @escaping (CredentialRequest) -> Void,
+        requestTypes: @escaping () -> Void,
         discard: @escaping (RouteTable, Plan) -> Void,
         report: @escaping @Sendable (LogMessage) -> Void,
         askForDescriptors: @escaping () -> Void,
@@ -75,6 +80,7 @@ package final class Worker {
             memory: memory,
             network: SystemNetwork(firstOfLast: descriptors.firstOfLast),
             credentialRequests: credentialRequests,
+            requestTypes: requestTypes,
             discard: discard,
             report: report,
             askForDescriptors: askForDescriptors,
@@ -92,12 +98,14 @@ package final class Worker {
         network: any Network,
         destination: @escaping (Upstream) -> Destination = Destination.upstream,
         credentialRequests: @escaping (CredentialRequest) -> Void = { _ in },
+        requestTypes: @escaping () -> Void = {},
         discard: @escaping (RouteTable, Plan) -> Void = { _, _ in },
         report: @escaping @Sendable (LogMessage) -> Void = { _ in },
         askForDescriptors: @escaping () -> Void = {},
         relieveMemory: @escaping () -> Void = {}
     ) {
         self.discard = discard
+        self.requestTypes = requestTypes
         let keeper = descriptors.map { DescriptorKeeper($0, loop: loop, askOthers: askForDescriptors) }
         context = WireContext(loop: loop, memory: memory, descriptors: keeper)
         self.network = network
@@ -158,15 +166,17 @@ package final class Worker {
 
     /// Goes over to the configuration that is prepared: new calls go by it, calls under way stay with theirs.
     ///
-    /// - Parameter values: the tokens that files have now.
-    package func replaceGeneration(tokens values: [String: [UInt8]?]) {
+    /// - Parameters:
+    ///   - values: the tokens that files have now.
+    ///   - types: the types that calls go by.
+    package func replaceGeneration(tokens values: [String: [UInt8]?], types: KnownTypes?) {
         guard let coming = coming.take() else { return }
         tls = coming.plan.tls
         var next: [String: Upstream] = [:]
         for upstream in coming.plan.settings.upstreams {
             next[upstream.name] = kept(upstream) ?? make(upstream, coming.plan.defaults[upstream.name])
         }
-        let new = coming.finish(upstreams: next, destination: destination, discard: discard)
+        let new = coming.finish(upstreams: next, types: types, destination: destination, discard: discard)
         for (path, value) in values { updateToken(path, value) }
         retire(generation)
         generation = new
@@ -177,7 +187,21 @@ package final class Worker {
     /// Prepares a configuration and goes over to it at once.
     package func use(_ plan: Plan, number: Int, routes: RouteTable, tokens values: [String: [UInt8]?]) {
         prepare(plan, number: number, routes: routes)
-        replaceGeneration(tokens: values)
+        replaceGeneration(tokens: values, types: plan.types)
+    }
+
+    /// Has new calls go by other types; calls under way stay with theirs.
+    package func use(_ types: KnownTypes) {
+        let new = Generation(generation, types: types)
+        retire(generation)
+        generation = new
+    }
+
+    /// A call has a method that reflection has not brought: it may be new.
+    func noteUnknownMethod() {
+        guard context.loop.now >= nextTypesRequest else { return }
+        nextTypesRequest = context.loop.now + .second
+        requestTypes()
     }
 
     /// Takes the token that a file has now, nil if it has none, and the rejections of the one before that this decides on.
@@ -191,7 +215,7 @@ package final class Worker {
     }
 
     /// How many generations calls go by.
-    package var liveGenerations: Int { older.count + 1 }
+    package var liveGenerations: Int { Set(older.map(\.number)).union([generation.number]).count }
 
     private func kept(_ settings: UpstreamSettings) -> Upstream? {
         upstreams[settings.name].flatMap {
@@ -324,6 +348,6 @@ extension Generation {
     fileprivate static func none(on services: WorkerServices) -> Generation {
         let plan = Plan(nil, kinds: Registry(kinds: []), into: Diagnostics())
         let builder = GenerationBuilder(plan, number: 0, routes: RouteTable([]), services: services)
-        return builder.finish(upstreams: [:], destination: Destination.upstream) { _, _ in }
+        return builder.finish(upstreams: [:], types: nil, destination: Destination.upstream) { _, _ in }
     }
 }

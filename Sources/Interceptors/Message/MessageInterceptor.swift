@@ -148,6 +148,7 @@ final class MessageInterceptor: Interceptor {
             unreadable: call.unreadableMessage
         )
         if let error {
+            if error == Call.unknownTypeText, let missing = call.missingTypes { return .reject(missing) }
             let direction = plan.isOnRequest ? "request" : "response"
             return .reject(RPCError(plan.code, plan.text ?? "message \(message.number) of the \(direction) \(error)"))
         }
@@ -159,7 +160,8 @@ final class MessageInterceptor: Interceptor {
                 message.replace(with: bytes.span)
             }
         } catch {
-            return .reject(RPCError(error.code == .unimplemented ? .unimplemented : plan.code, error.message))
+            let isOfTypes = error.code == .unimplemented || error.code == .unavailable
+            return .reject(RPCError(isOfTypes ? error.code : plan.code, error.message))
         }
         if plan.drops { message.drop() }
         return .next
@@ -167,9 +169,11 @@ final class MessageInterceptor: Interceptor {
 }
 
 extension Call {
+    fileprivate static let unknownTypeText = "has a type that Martlet does not know"
+
     /// What is wrong with a message that cannot be read as JSON.
     fileprivate var unreadableMessage: String {
         if hasMessageTypes { return "is not valid for its type" }
-        return lacksMessageTypes ? "has a type that Martlet does not know" : "is not valid JSON"
+        return lacksMessageTypes ? Self.unknownTypeText : "is not valid JSON"
     }
 }

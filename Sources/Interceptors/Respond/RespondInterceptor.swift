@@ -74,6 +74,7 @@ final class RespondInterceptor: Interceptor {
     }
 
     private func response(_ json: [UInt8], _ call: Call, _ contentType: Span<UInt8>) throws(RPCError) -> LocalResponse {
+        if call.lacksMessageTypes, let missing = call.missingTypes { throw missing }
         guard call.rpcProtocol != .http, call.codec == .proto, !call.lacksMessageTypes else {
             return try call.rpcProtocol.callerSide.response(
                 message: json,

@@ -18,6 +18,11 @@ public struct FetchServer: Hashable, Sendable {
         tls = settings.tls.flatMap { UpstreamTLS($0, of: settings.url, at: settings.mark, into: diagnostics) }
     }
 
+    /// Makes one whose files were read.
+    init(_ settings: UpstreamSettings, tls: UpstreamTLS?) {
+        (self.settings, self.tls) = (settings, tls)
+    }
+
     public func hash(into hasher: inout Hasher) {
         hasher.combine(settings.url)
     }
@@ -77,7 +82,8 @@ package final class Fetcher {
         return fetch
     }
 
-    private func upstream(_ server: FetchServer) -> Upstream {
+    /// What connects to a server, and keeps the connections.
+    func upstream(_ server: FetchServer) -> Upstream {
         if let known = upstreams.first(where: { $0.server == server }) { return known.upstream }
         if upstreams.count >= Self.maxServers { upstreams.removeFirst().upstream.drain() }
         let upstream = Upstream(

@@ -28,7 +28,9 @@ extension Call {
             if !upstreamLeg.restBindings.isEmpty { upstreamLeg.spoken = .connectUnary }
             upstreamLeg.conversion = try conversion(for: upstream)
         } catch {
-            return error.named("upstream \(upstream.settings.name)")
+            return error.code == .unimplemented
+                ? missingTypes ?? error.named("upstream \(upstream.settings.name)")
+                : error.named("upstream \(upstream.settings.name)")
         }
         // Before a connection is taken, which a call that comes to nothing would cost.
         if isTranslated, upstreamLeg.isQuery {

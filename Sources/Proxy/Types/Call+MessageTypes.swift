@@ -9,8 +9,17 @@ internal import Types
 extension Call {
     /// The method that the request calls, if its types are known.
     var methodType: MethodType? {
+        guard let types = generation.types else { return nil }
         let request = request
-        return generation.types?.set.method(path: request.path)
+        if let method = types.set.method(path: request.path) { return method }
+        if types.hasReflected, rpcProtocol != .http { worker.noteUnknownMethod() }
+        return nil
+    }
+
+    /// What the caller is told if the method is unknown because reflection has not brought its types yet.
+    public var missingTypes: RPCError? {
+        guard let types = generation.types, let upstream = types.missing, methodType == nil else { return nil }
+        return RPCError(.unavailable, "the types of \(upstream) are not known yet")
     }
 
     /// Whether messages are in Protobuf, of types that Martlet does not know.
@@ -61,8 +70,8 @@ extension Call {
 
     /// The message that JSON means, in the codec of the call.
     ///
-    /// - Throws: an error with the code `unimplemented` if the codec is Protobuf and the type is unknown, and with the code
-    ///   `internal` if the type has no place for the JSON.
+    /// - Throws: an error with the code `unimplemented` if the codec is Protobuf and the type is unknown, or with the code
+    ///   `unavailable` if it is not known yet, and with the code `internal` if the type has no place for the JSON.
     public func message(json: Span<UInt8>, _ direction: Direction) throws(RPCError) -> [UInt8] {
         guard codec == .proto, rpcProtocol != .http else { return json.array }
         guard let types = generation.types, let type = methodType?.type(direction) else { throw unknownType }
@@ -84,8 +93,8 @@ extension Call {
     ///   - edits: places, and their new values in JSON; none removes what is there.
     ///   - direction: who sends it.
     /// - Returns: the message.
-    /// - Throws: an error with the code `unimplemented` for a message whose type is unknown, and with the code `internal` for a
-    ///   message that is none, or has no place for a value.
+    /// - Throws: an error with the code `unimplemented` for a message whose type is unknown, or with the code `unavailable` if
+    ///   it is not known yet, and with the code `internal` for a message that is none, or has no place for a value.
     public func edited(
         _ payload: Span<UInt8>,
         _ edits: [(pointer: JSONPointer, json: [UInt8]?)],
@@ -145,6 +154,7 @@ extension Call {
     }
 
     private var unknownType: RPCError {
+        if let missingTypes { return missingTypes }
         let request = request
         return RPCError(.unimplemented, "Martlet does not know the types of \(request.path.string)")
     }

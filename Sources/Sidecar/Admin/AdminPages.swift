@@ -100,7 +100,7 @@ final class AdminPages {
                 .certificateReloadSuccessful,
                 daemon.certificateSamples { .number($0.problem == nil ? 1 : 0) }
             ),
-        ] + daemon.credentialFamilies + daemon.budgets.families + [
+        ] + daemon.credentialFamilies + daemon.typesFamilies + daemon.budgets.families + [
             MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
             MetricFamily(.ready, .number(daemon.readiness.isReady ? 1 : 0)),
             MetricFamily(.configGeneration, .number(reloads.generation)),

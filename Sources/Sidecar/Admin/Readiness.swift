@@ -1,6 +1,6 @@
 /// Whether new calls should be sent to the daemon, and if not, why.
 struct Readiness {
-    /// Whether it serves calls and has all credentials.
+    /// Whether it serves calls, and has all credentials and types.
     let isReady: Bool
     /// `ready`, or what is missing: one line for people.
     let text: String
@@ -15,6 +15,7 @@ extension Daemon {
         guard missing.isEmpty else {
             return Readiness(isReady: false, text: "missing credentials: \(missing.joined(separator: ", "))")
         }
+        if let missingTypes { return Readiness(isReady: false, text: missingTypes) }
         return Readiness(isReady: true, text: "ready")
     }
 }

@@ -18,7 +18,8 @@ struct StatusPage {
 
     /// The page, without a line feed at its end.
     var text: String {
-        (state + sockets + upstreams + credentials + calls).joined(separator: "\n") + daemon.certificateLines
+        (state + sockets + upstreams + credentials + daemon.typesLines + calls).joined(separator: "\n")
+            + daemon.certificateLines
     }
 
     private var state: [String] {

@@ -40,9 +40,12 @@ struct TypesCommand {
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
             loaded.warnings.forEach(Terminal.complain)
-            guard let types = loaded.plan.types else {
+            let (known, isWhole) = known(loaded.plan)
+            guard let types = known else {
+                guard isWhole else { return .failure }
                 let tool = "protoc --include_imports --descriptor_set_out"
-                let advice = "write types: { files: [...] } with files that \(tool) makes"
+                let other = "types: { reflection: NAME }"
+                let advice = "write types: { files: [...] } with files that \(tool) makes, or \(other)"
                 Terminal.complain("\(file.name): there are no types; \(advice)")
                 return .configuration
             }
@@ -50,7 +53,7 @@ struct TypesCommand {
             case .list:
                 types.set.services.flatMap { Self.lines($0, types.restTable) }.forEach(Terminal.print)
                 MissingTypes(loaded.plan.settings, types.set).lines(file: file.name).forEach(Terminal.print)
-                return .success
+                return isWhole ? .success : .failure
             case .decode(let name):
                 return convert(name, types) { type, bytes, output throws(MessageError) in
                     let form = types.form
@@ -72,6 +75,16 @@ struct TypesCommand {
         } catch {
             error.lines.forEach(Terminal.complain)
             return .configuration
+        }
+    }
+
+    /// The types of the configuration, and whether they are all; those of reflection are fetched.
+    private func known(_ plan: Plan) -> (types: KnownTypes?, isWhole: Bool) {
+        switch plan.fetchTypes() {
+        case .success(let types): return (types, true)
+        case .failure(let error):
+            Terminal.complain("martlet: no types from upstream \(plan.reflection?.upstream ?? ""): \(error.text)")
+            return (plan.settings.types.files.isEmpty ? nil : plan.types, false)
         }
     }
 

@@ -32,6 +32,8 @@ final class Daemon {
     private(set) var listeners: ListenerSet?
     private(set) var credentials: CredentialHolders?
     private(set) var certificates: CertificateFiles?
+    /// What fetches types; none if no configuration has named an upstream for it.
+    var reflection: ReflectionManager?
     private(set) var admin = AdminService()
     private var keepers: Keepers?
     /// The last report of each worker, by its index.
@@ -211,6 +213,7 @@ final class Daemon {
         let plan = loaded.plan
         let settings = plan.settings
         let values = credentials?.files.use(plan.tokenFiles) ?? [:]
+        let types = types(of: plan)
         self.settings = settings
         log.level = settings.logLevel
         for line in loaded.warnings { log.log(.warn, line) }
@@ -228,7 +231,7 @@ final class Daemon {
         for _ in 0..<plan.steps { workers?.post { $0.prepareFurther() } }
         workers?.post(each: { index in
             { worker in
-                worker.replaceGeneration(tokens: values)
+                worker.replaceGeneration(tokens: values, types: types)
                 worker.apply(change, index: index)
             }
         })
@@ -316,6 +319,7 @@ final class Daemon {
 
     private func finish() -> Exit {
         credentials?.manager.end()
+        reflection?.end()
         let stuck = workers?.stop() ?? []
         guard stuck.isEmpty else {
             // It may use anything still, so nothing is taken down.

@@ -64,6 +64,7 @@ final class WorkerPool {
             descriptors: budgets.descriptors,
             memory: budgets.memory,
             credentialRequests: { request in control.post { $0.handle(request) } },
+            requestTypes: { control.post { $0.reflection?.request() } },
             discard: { routes, plan in
                 control.post { _ in
                     routes.empty()

@@ -5,7 +5,8 @@ extension Metric {
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
         interceptorDuration,
         upstreamAttempts, upstreamRetries, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
-        upstreamInsecure, retries, credentialExpiry, credentialRefreshes, connections, connectionsTotal,
+        upstreamInsecure, retries, credentialExpiry, credentialRefreshes, typesRefreshes, typesRefreshTime, connections,
+        connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsErrors,
         certificateExpiry, certificateReloadSuccessful, translated, unknownFields, limitHits, http2LimitHits,
         badRequests, rejections,
@@ -187,6 +188,20 @@ extension Metric {
         .counter,
         "Fetches of a credential, by result.",
         labels: ["credential", "result"]
+    )
+    /// The fetches of types by reflection, by `upstream` and `result`.
+    public static let typesRefreshes = Metric(
+        "martlet_types_refresh_total",
+        .counter,
+        "Fetches of types by reflection, by result.",
+        labels: ["upstream", "result"]
+    )
+    /// The Unix time, in nanoseconds, of the last fetch of types that succeeded, by `upstream`.
+    public static let typesRefreshTime = Metric(
+        "martlet_types_last_refresh_success_timestamp_seconds",
+        .gauge,
+        "Unix time of the last successful fetch of types by reflection.",
+        labels: ["upstream"]
     )
     /// 1 if the files of a listener's certificate were good when last read, else 0, by `listener`.
     public static let certificateReloadSuccessful = Metric(

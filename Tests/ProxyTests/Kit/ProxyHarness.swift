@@ -36,6 +36,9 @@ final class ProxyHarness {
     /// How many tables of routes are not asked any more.
     private(set) var discardedTables = 0
 
+    /// How often the worker has asked for types.
+    private(set) var typesRequests = 0
+
     /// How often the worker has asked others for descriptors.
     private(set) var callsForDescriptors = 0
 
@@ -58,6 +61,7 @@ final class ProxyHarness {
             memory: memory,
             network: network,
             credentialRequests: { [credentialRequests] in credentialRequests.note($0) },
+            requestTypes: { [unowned self] in typesRequests += 1 },
             discard: { [unowned self] _, _ in discardedTables += 1 },
             report: { [messages] message in
                 let fields = message.fields.map { " \($0.name)=\($0.value)" }

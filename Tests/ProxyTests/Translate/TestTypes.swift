@@ -20,11 +20,15 @@ enum TestTypes {
         BFRhbGsSBi5wa2cuTRoGLnBrZy5NKAEwARIbCgRSZWFkEgYucGtnLk0aBi5wa2cuTSIDkAIBYgZwcm90bzM=
         """
 
+    /// The descriptor set.
+    static let bytes: [UInt8] = {
+        let text = Array(set.utf8)
+        return Base64.decode(text.span) ?? []
+    }()
+
     /// The file that they are in.
     static let path: String = {
         let path = "/tmp/martlet-types-\(getpid()).binpb"
-        let text = Array(set.utf8)
-        let bytes = Base64.decode(text.span) ?? []
         let descriptor = unsafe open(path, O_CREAT | O_WRONLY | O_TRUNC, 0o600)
         precondition(unsafe write(descriptor, bytes, bytes.count) == bytes.count)
         close(descriptor)
