@@ -18,22 +18,14 @@ struct HTTPRule: Equatable {
     /// - Returns: the rules that have a path, in their order.
     static func all(in options: [UInt8]) -> [HTTPRule] {
         // An option that is there in parts is their sum (Protobuf, "Last One Wins").
-        var message: [UInt8] = []
-        var fields = WireFields(options)
-        while let (number, value) = fields.next() {
-            if number == option, case .bytes(let range) = value { message += fields.bytes(range) }
-        }
-        let (first, added) = rules(in: message)
+        let (first, added) = rules(in: fields(options).filter { $0.number == option }.flatMap(\.bytes))
         return ([first] + added).filter { !$0.httpMethod.isEmpty }
     }
 
     /// Reads a rule, and those that are added to it, which have no others within.
     private static func rules(in message: [UInt8]) -> (first: HTTPRule, added: [HTTPRule]) {
         var (rule, added) = (HTTPRule(), [HTTPRule]())
-        var fields = WireFields(message)
-        while let (number, value) = fields.next() {
-            guard case .bytes(let range) = value else { continue }
-            let bytes = fields.bytes(range)
+        for (number, bytes) in fields(message) {
             let text = String(decoding: bytes, as: UTF8.self)
             switch number {
             case 2: (rule.httpMethod, rule.template) = ("GET", text)
@@ -54,12 +46,20 @@ struct HTTPRule: Equatable {
     /// A method of another name.
     private static func custom(_ message: [UInt8]) -> (httpMethod: String, template: String) {
         var (kind, path) = ("", "")
-        var fields = WireFields(message)
-        while let (number, value) = fields.next() {
-            guard case .bytes(let range) = value else { continue }
-            let text = String(decoding: fields.bytes(range), as: UTF8.self)
+        for (number, bytes) in fields(message) {
+            let text = String(decoding: bytes, as: UTF8.self)
             if number == 1 { kind = text } else if number == 2 { path = text }
         }
         return (kind, path)
+    }
+
+    /// The fields of a message that are texts, bytes or messages, up to the first byte that is no field.
+    private static func fields(_ message: [UInt8]) -> [(number: UInt64, bytes: [UInt8])] {
+        var found: [(number: UInt64, bytes: [UInt8])] = []
+        var fields = WireFields(0..<message.count)
+        while let field = try? fields.next(in: message.span) {
+            if case .bytes(let range) = field.value { found.append((field.number, Array(message[range]))) }
+        }
+        return found
     }
 }
