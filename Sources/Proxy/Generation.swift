@@ -83,6 +83,7 @@ final class Generation {
         routes = other.routes
         remains = other.remains
         routeCounters = other.routeCounters
+        restTable = types.restTable
     }
 
     deinit {
