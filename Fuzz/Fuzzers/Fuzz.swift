@@ -18,6 +18,7 @@ private let fuzzers: [String: @Sendable (Span<UInt8>) -> Void] = [
     "credentials": Credentials.run,
     "types": DescriptorSets.run,
     "messages": Messages.run,
+    "reflection": Reflections.run,
     "http2-callers": Connections.callers,
     "http2-upstreams": Connections.upstreams,
 ]

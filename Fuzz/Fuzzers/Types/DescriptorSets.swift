@@ -21,8 +21,22 @@ enum DescriptorSets {
         for method in types.services.flatMap(\.methods) {
             demand(types.method(path: method.path.span) != nil, "a method is found by its path")
         }
+        check(types.services.map(\.name), of: types)
         let codec = MessageCodec()
         for type in types.messages.prefix(8) { use(type, types, codec) }
+    }
+
+    /// A path that a binding writes is one that its table finds.
+    private static func check(_ services: [String], of types: TypeSet) {
+        guard let table = try? RESTTable(types, services: services) else { return }
+        for binding in table.bindings.prefix(32) {
+            let path = ByteQueue()
+            guard binding.appendPath(to: path, { _ in "a" }) else { continue }
+            demand(table.mayMatch(path.readable), "a path is not passed over")
+            let (method, written) = (binding.httpMethod, path.readable.array)
+            if case .none = table.match(method.span, written.span) { demand(false, "a path leads to a method") }
+            _ = table.match(written.span, method.span)
+        }
     }
 
     private static func use(_ type: MessageType, _ types: TypeSet, _ codec: MessageCodec) {

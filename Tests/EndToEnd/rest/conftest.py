@@ -7,6 +7,7 @@ import grpc
 import pytest
 from google.protobuf import duration_pb2
 from google.rpc import status_pb2
+from grpc_reflection.v1alpha import reflection
 from support.schemas import Classes, compiled
 
 from rest.things import SCHEMAS, SERVICE, options
@@ -39,6 +40,7 @@ class Things:
         self._threads = futures.ThreadPoolExecutor(16)
         self._server = grpc.server(self._threads, options=[("grpc.so_reuseport", 0)])
         self._server.add_registered_method_handlers(SERVICE, handlers)
+        reflection.enable_server_reflection([SERVICE, reflection.SERVICE_NAME], self._server, classes.pool)
         self.url = f"h2c://127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
         self._server.start()
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from support.schemas import compiled
+from support.wait import eventually
 
 from rest.things import SCHEMAS, SERVICE
 
@@ -115,3 +116,18 @@ def test_explain(command, file):
     assert json.loads(error)["code"] == 3
     sent = command("explain", "-c", file, "PUT", "/v1/things/lamp", "-H", "content-type: application/json", "-d", "[]")
     assert "rest.v1.Thing: not valid JSON" in sent.stdout.text
+
+
+def test_paths_come_by_reflection(martlet, things):
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams: {{ default: {{ url: "{things.url}", speaks: grpc }} }}
+        types: {{ reflection: default, rest: [{SERVICE}] }}
+        """
+    )
+    eventually(lambda: proxy.admin("/readyz").status_code == 200, what="the types")
+    with proxy.http() as http:
+        assert http.get("/v1/things/lamp").json() == {"name": "lamp"}
+        proxy.reload()
+        assert http.get("/v1/things/lamp").json() == {"name": "lamp"}

@@ -69,7 +69,7 @@ def rest_proxy(martlet, server, schema, tmp_path):
     )
 
 
-@pytest.fixture(params=["connect", "connect-get", "grpc", "grpc-web"])
+@pytest.fixture(params=["connect", "grpc", "grpc-web"])
 def call(request, rest_proxy, schema):
     """Calls a method with a message as a dictionary: the response as one, or the code, the message and the details."""
     classes = Classes(schema)
@@ -113,24 +113,17 @@ def call(request, rest_proxy, schema):
             headers["connect-timeout-ms"] = str(int(timeout * 1000))
         with rest_proxy.http() as http:
             response = http.post(f"/{SERVICE}/{method}", content=json.dumps(message), headers=headers)
-        return result(method, response)
+        return result(response)
 
-    def with_connect_get(method, message, timeout=None):
-        wire = base64.urlsafe_b64encode(parsed(method, message).SerializeToString()).decode().rstrip("=")
-        with rest_proxy.http() as http:
-            query = {"connect": "v1", "encoding": "proto", "base64": "1", "message": wire}
-            response = http.get(f"/{SERVICE}/{method}", params=query)
-        return result(method, response, isproto=True)
-
-    def result(method, response, isproto=False):
+    def result(response):
         if response.status_code == 200:
-            return shown(method, response.content) if isproto else response.json()
+            return response.json()
         error = response.json()
         codes = [code.name.lower() for code in sorted(grpc.StatusCode, key=lambda code: code.value[0])]
         codes[1] = "canceled"
         return (codes.index(error["code"]), error["message"])
 
-    function = {"connect": with_connect, "connect-get": with_connect_get, "grpc": with_grpc, "grpc-web": with_grpc_web}[protocol]
+    function = {"connect": with_connect, "grpc": with_grpc, "grpc-web": with_grpc_web}[protocol]
     function.protocol = protocol
     return function
 
@@ -153,13 +146,7 @@ REQUESTS = [
 ]
 
 
-def can_be_called(call, method):
-    return call.protocol != "connect-get"
-
-
 def test_requests(call, server):
-    if call.protocol == "connect-get":
-        pytest.skip("no method of the schema may be called by GET")
     for method, message, line, body in REQUESTS:
         assert call(method, message) == {"name": "seen"}, line
         got, content, headers = server.requests[-1]
@@ -169,8 +156,6 @@ def test_requests(call, server):
 
 
 def test_messages_that_no_path_has_a_place_for(call, server):
-    if call.protocol == "connect-get":
-        pytest.skip("no method of the schema may be called by GET")
     for method, message, words in [
         ("List", {"labels": {"k": "v"}}, "GET /v1/things has no place for the field labels"),
         ("Delete", {}, "the message has no value for a part of the path DELETE /v1/things/{name}"),
@@ -187,8 +172,6 @@ def test_messages_that_no_path_has_a_place_for(call, server):
 
 
 def test_errors(call, server):
-    if call.protocol == "connect-get":
-        pytest.skip("no method of the schema may be called by GET")
     status = {"code": 9, "message": "not today: 100% ☂", "details": [DETAIL]}
     kinds = {
         "a": (400, "application/json", json.dumps(status).encode()),
@@ -216,8 +199,6 @@ def test_details(rest_proxy, server):
 
 def test_a_content_type_is_one_line(call, server):
     """Else it would bring a second request along."""
-    if call.protocol == "connect-get":
-        pytest.skip("no method of the schema may be called by GET")
     evil = {"contentType": "text/plain\r\ncontent-length: 0\r\n\r\nGET /v1/things HTTP/1.1\r\nx: ", "data": "AAEC"}
     code, text = call("Upload", evil)
     assert code == 3 and "is not a valid header value" in text
@@ -225,14 +206,25 @@ def test_a_content_type_is_one_line(call, server):
 
 
 def test_bodies_of_any_type(call, server):
-    if call.protocol == "connect-get":
-        pytest.skip("no method of the schema may be called by GET")
     server.responses["/v1/raw/lamp"] = (200, "image/x-test", b"\0\1\2")
     assert call("Download", {"name": "lamp"}) == {"contentType": "image/x-test", "data": "AAEC"}
     call("Upload", {"contentType": "image/x-test", "data": "AAEC"})
     line, content, headers = server.requests[-1]
     assert (line, content) == ("POST /v1/raw", b"\0\1\2")
     assert {name.lower(): value for name, value in headers.items()}["content-type"] == "image/x-test"
+
+
+@pytest.mark.parametrize("codec", ["json", "proto"])
+def test_a_connect_get(rest_proxy, server, schema, codec):
+    thing = Classes(schema)["rest.v1.Thing"](name="a b")
+    wire = thing.SerializeToString() if codec == "proto" else b'{"name": "a b"}'
+    message = base64.urlsafe_b64encode(wire).decode().rstrip("=")
+    query = {"connect": "v1", "encoding": codec, "base64": "1", "message": message}
+    with rest_proxy.http() as http:
+        response = http.get(f"/{SERVICE}/Get", params=query)
+    assert (response.status_code, server.requests[-1][0]) == (200, "GET /v1/things/a%20b")
+    seen = b'{"name":"seen"}' if codec == "json" else b"\n\x04seen"
+    assert response.content == seen
 
 
 def test_deadlines_and_streams(rest_proxy, server):

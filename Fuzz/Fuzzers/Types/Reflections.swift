@@ -1,0 +1,39 @@
+internal import Bytes
+
+@testable internal import Types
+
+/// What a server says by reflection: whatever it is, a session ends, and asks for nothing twice.
+enum Reflections {
+    static func run(_ input: Span<UInt8>) {
+        var session = ReflectionSession()
+        var (asked, position) = (Set<[UInt8]>(), 0)
+        do throws(ReflectionError) {
+            while true {
+                while let request = session.nextRequest() {
+                    demand(asked.insert(request).inserted, "nothing is asked for twice")
+                }
+                guard !session.isComplete else { break }
+                let message = next(input, &position)
+                try session.receive(message)
+                demand(asked.count <= input.count + 1, "each question has a reason")
+            }
+            let files = try session.result().files
+            demand(Set(files.map(\.name)).count == files.count, "each file is there once")
+            _ = try? TypeSet([DescriptorSet(source: "input", files: files)])
+        } catch {
+            demand(!error.text.isEmpty, "an error has words")
+        }
+    }
+
+    /// The next message: two bytes say how long it is. Behind the last one come empty ones.
+    private static func next(_ input: Span<UInt8>, _ position: inout Int) -> Span<UInt8> {
+        guard position + 2 <= input.count else {
+            position = input.count
+            return input.extracting(0..<0)
+        }
+        let length = Int(input[position]) << 8 | Int(input[position + 1])
+        let start = position + 2
+        position = min(input.count, start + length)
+        return input.extracting(start..<position)
+    }
+}
