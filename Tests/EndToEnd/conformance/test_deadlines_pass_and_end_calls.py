@@ -35,9 +35,9 @@ def test_both_sides_see_the_expiry(pair):
     def call(number):
         """A call whose upstream sends nothing, or one message if both sides send at the same time."""
         is_duplex = number == len(METHODS)
+        began = time.monotonic()
         call = pair.open("BidiStream" if is_duplex else METHODS[number], timeout=300)
         call.send(Request(definition=defined(data=[DATA] if is_duplex else [], full_duplex=is_duplex, hang=True)))
-        began = time.monotonic()
         if not is_duplex:
             call.end()
         responses = list(iter(call.receive, None))
