@@ -25,7 +25,7 @@ enum Reflections {
         }
     }
 
-    /// The next message: two bytes say how long it is. Behind the last one come empty ones.
+    /// The next message, of which two bytes say how long it is; behind the last one come empty ones.
     private static func next(_ input: Span<UInt8>, _ position: inout Int) -> Span<UInt8> {
         guard position + 2 <= input.count else {
             position = input.count

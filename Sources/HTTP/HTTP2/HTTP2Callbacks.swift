@@ -15,8 +15,18 @@ enum HTTP2Callbacks {
         return unsafe table
     }()
 
-    /// The options of all sessions; never changed once they are made.
-    nonisolated(unsafe) static let options: OpaquePointer = {
+    /// The options of sessions with callers; never changed once they are made.
+    nonisolated(unsafe) static let options = unsafe makeOptions()
+
+    /// The options of sessions with upstreams: servers of gRPC send spaces around a value as they are, although RFC 9113 §8.2.1
+    /// forbids it.
+    nonisolated(unsafe) static let clientOptions: OpaquePointer = {
+        let options = unsafe makeOptions()
+        unsafe nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1)
+        return unsafe options
+    }()
+
+    private static func makeOptions() -> OpaquePointer {
         var made: OpaquePointer?
         unsafe nghttp2_option_new(&made)
         let options = unsafe made!
@@ -33,7 +43,7 @@ enum HTTP2Callbacks {
             unsafe nghttp2_option_set_user_recv_extension_type(options, type)
         }
         return unsafe options
-    }()
+    }
 
     private static func setReading(_ table: OpaquePointer) {
         unsafe nghttp2_session_callbacks_set_on_begin_frame_callback(table) { _, header, context in

@@ -71,6 +71,8 @@ struct HTTP2HeadReader {
         do throws(HTTPError) {
             if name.count > 0, name[0] == UInt8(ascii: ":") {
                 try addControl(name, value, to: head)
+            } else if kind != .request, value.isPadded {
+                try addTrimmed(name, value, to: head)
             } else {
                 head.add(smallName: name, value: value)
                 let known = head.known(at: head.count - 1)
@@ -79,6 +81,30 @@ struct HTTP2HeadReader {
         } catch {
             reject(error)
         }
+    }
+
+    /// Takes a field whose value has white space around it, which is no part of it (RFC 9110 §5.5).
+    ///
+    /// In the message of a gRPC status it is, since a server of gRPC does not escape it: it is escaped here.
+    private mutating func addTrimmed(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) throws(HTTPError) {
+        guard name.equals("grpc-message") else {
+            let trimmed = value.trimmed
+            head.add(smallName: name, value: trimmed)
+            let known = head.known(at: head.count - 1)
+            if known != .other { try note(known, trimmed, in: head) }
+            return
+        }
+        let escaped = ByteQueue()
+        let isText = value.array.map { !$0.isSpaceOrTab }
+        let (first, last) = (isText.firstIndex(of: true) ?? value.count, isText.lastIndex(of: true) ?? -1)
+        for index in value.indices {
+            if first...max(first, last) ~= index, last >= 0 {
+                escaped.append(byte: value[index])
+            } else {
+                escaped.append(escaped: value[index])
+            }
+        }
+        head.add(smallName: name, value: escaped.readable)
     }
 
     private mutating func reject(_ error: HTTPError) {
@@ -139,5 +165,12 @@ struct HTTP2HeadReader {
         try HTTP1Target.checkHost(value)
         guard head.authority.count > 0 else { return head.setAuthority(value) }
         guard head.authority.equals(value) else { throw .invalidHost }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the value of a field has white space at an end.
+    fileprivate var isPadded: Bool {
+        count > 0 && (self[0].isSpaceOrTab || self[count - 1].isSpaceOrTab)
     }
 }

@@ -90,9 +90,10 @@ package class HTTP2Session: HTTPSession {
         frames = HTTP2FrameCheck(isServer: isServer)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         let make = unsafe isServer ? nghttp2_session_server_new3 : nghttp2_session_client_new3
+        let options = unsafe isServer ? HTTP2Callbacks.options : HTTP2Callbacks.clientOptions
         var functions = unsafe resources.memory.functions
         resources.memory.together {
-            let result = unsafe make(&engine, HTTP2Callbacks.table, context, HTTP2Callbacks.options, &functions)
+            let result = unsafe make(&engine, HTTP2Callbacks.table, context, options, &functions)
             guard result == 0 else { fatalError("out of memory creating an HTTP/2 session") }
         }
         unsafe nghttp2_session_set_local_window_size(engine, 0, 0, Self.connectionWindow)

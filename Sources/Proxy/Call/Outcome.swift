@@ -41,7 +41,9 @@ struct Outcome {
         case .json(let bytes, _, let isEndStream):
             let body = try? JSON.parse(bytes.span)
             guard let error = isEndStream ? body?.pointer("/error") : body, error != .null else {
-                self.init(code: body == nil ? conclusion.code(fromName: nil) : .ok, message: [])
+                // Only the end of a stream says by its silence that all went well.
+                let isSuccess = isEndStream && body != nil
+                self.init(code: isSuccess ? .ok : conclusion.code(fromName: nil), message: [])
                 return
             }
             let name = error.pointer("/code")?.string.map { Array($0.utf8) }

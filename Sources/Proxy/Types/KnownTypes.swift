@@ -94,7 +94,14 @@ package struct KnownTypes: Sendable {
             )
         }
         do throws(TypeSetError) {
-            return try RESTTable(set, services: settings.rest.map(\.text))
+            let table = try RESTTable(set, services: settings.rest.map(\.text))
+            for service in settings.rest where known.contains(service.text) && !table.has(service: service.text) {
+                diagnostics.report(
+                    "no method of \(service.text) has a path; add the option google.api.http to the methods",
+                    at: service.mark
+                )
+            }
+            return table
         } catch {
             for problem in error.problems { diagnostics.report(problem.text, at: first.mark) }
             return nil

@@ -85,6 +85,11 @@ public final class RESTTable: Sendable {
         return node
     }
 
+    /// Whether a method of the service has a path.
+    public func has(service: String) -> Bool {
+        bindings.contains { $0.method.fullName.hasPrefix(service + "/") }
+    }
+
     // MARK: Lookup
 
     /// Whether the first segment of a path is that of a template; allocates next to nothing.

@@ -109,14 +109,7 @@ def test_a_stream_without_requests(pair, method):
     assert [seen_requests(response.seen) for response in responses] == ([[]] if method == "ClientStream" else [])
 
 
-SPACES = pytest.mark.xfail(strict=True, reason="a grpc-message with a space at its end, which gRPC does not encode, fails the call")
-
-
-@pytest.mark.parametrize(
-    "pair",
-    [pytest.param(pair, marks=SPACES if pair[1] == "grpc" else (), id=name_of(pair)) for pair in PAIRS],
-    indirect=True,
-)
+@pytest.mark.parametrize("pair", PAIRS, ids=name_of, indirect=True)
 @pytest.mark.parametrize("text", [" begins", "ends "])
 def test_an_error_whose_text_has_a_space_at_its_end(pair, text):
     case = Case(text, "Unary", defined("fields", [], ("internal", text, [])))

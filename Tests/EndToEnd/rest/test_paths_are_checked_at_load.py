@@ -81,6 +81,12 @@ def test_an_unknown_service(command, tmp_path):
     assert 'no service is named "t.v1.T"; did you mean "t.v1.S"?' in checked.stderr.text
 
 
+def test_a_service_without_paths(command, tmp_path):
+    checked = check(command, tmp_path, "", "")
+    assert checked.code == 78
+    assert "no method of t.v1.S has a path; add the option google.api.http" in checked.stderr.text
+
+
 def test_paths_that_differ(command, tmp_path):
     for two in ('post: "/v1/{name}"', 'get: "/v1/{name}:x"', 'get: "/v1/{name=a}"', 'get: "/v1/{name=**}"'):
         assert check(command, tmp_path, 'get: "/v1/{name}"', two).code == 0, two
