@@ -13,8 +13,8 @@ enum Reflections {
                     demand(asked.insert(request).inserted, "nothing is asked for twice")
                 }
                 guard !session.isComplete else { break }
-                let message = next(input, &position)
-                try session.receive(message)
+                let place = next(input, &position)
+                try session.receive(input.extracting(place))
                 demand(asked.count <= input.count + 1, "each question has a reason")
             }
             let files = try session.result().files
@@ -25,15 +25,12 @@ enum Reflections {
         }
     }
 
-    /// The next message, of which two bytes say how long it is; behind the last one come empty ones.
-    private static func next(_ input: Span<UInt8>, _ position: inout Int) -> Span<UInt8> {
-        guard position + 2 <= input.count else {
-            position = input.count
-            return input.extracting(0..<0)
-        }
+    /// Where the next message lies, of which two bytes say how long it is; behind the last one come empty ones.
+    private static func next(_ input: Span<UInt8>, _ position: inout Int) -> Range<Int> {
+        guard position + 2 <= input.count else { return input.count..<input.count }
         let length = Int(input[position]) << 8 | Int(input[position + 1])
         let start = position + 2
         position = min(input.count, start + length)
-        return input.extracting(start..<position)
+        return start..<position
     }
 }
