@@ -82,8 +82,9 @@ struct CallCommand {
 
     private func call(_ plan: Plan) throws(CallError) -> Exit {
         let path = Array("/\(service)/\(method)".utf8)
-        let type = plan.types?.set.method(path: path.span)
-        if type == nil, let types = plan.types?.set { try checkNames(types) }
+        let known = try types(plan)
+        let type = known?.set.method(path: path.span)
+        if type == nil, let types = known?.set { try checkNames(types) }
         if spoken != .connect, type == nil {
             let problem = "\(file.name) has no types of \(service)/\(method), which \(spoken.rawValue) needs"
             throw CallError("\(problem); add them to types.files, or use --protocol connect")
@@ -101,10 +102,10 @@ struct CallCommand {
             messages: messages,
             timeout: timeout
         )
-        if request.codec == .proto, let type, let types = plan.types {
-            request.messages = try CallMessages.encoded(messages, type.request, types)
+        if request.codec == .proto, let type, let known {
+            request.messages = try CallMessages.encoded(messages, type.request, known)
         }
-        let output = CallOutput(type, plan.types, request.codec)
+        let output = CallOutput(type, known, request.codec)
         var result = try make(request, plan.settings.listeners, output)
         // Only its types tell that a method has streams, or the server does.
         if case .response(415, _, _) = result, request.rpcProtocol == .connectUnary, type == nil {
@@ -112,6 +113,17 @@ struct CallCommand {
             result = try make(request, plan.settings.listeners, output)
         }
         return output.finish(result)
+    }
+
+    /// The types of the configuration; those of reflection are fetched.
+    private func types(_ plan: Plan) throws(CallError) -> KnownTypes? {
+        switch plan.fetchTypes() {
+        case .success(let types): return types
+        case .failure(let error):
+            // Connect with JSON can do without.
+            guard spoken != .connect else { return plan.types }
+            throw CallError("no types from upstream \(plan.reflection?.upstream ?? ""): \(error.text)")
+        }
     }
 
     private func protocolOfCall(_ type: MethodType?, _ messages: Int) -> RPCProtocol {

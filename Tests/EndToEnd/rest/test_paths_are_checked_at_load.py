@@ -124,10 +124,10 @@ def test_explain(command, file):
     assert "rest.v1.Thing: not valid JSON" in sent.stdout.text
 
 
-def test_paths_come_by_reflection(martlet, things):
+def test_paths_come_by_reflection(martlet, things, command, tmp_path):
     proxy = martlet(
         f"""
-        listen: 127.0.0.1:0
+        listen: unix:{tmp_path}/in.sock
         upstreams: {{ default: {{ url: "{things.url}", speaks: grpc }} }}
         types: {{ reflection: default, rest: [{SERVICE}] }}
         """
@@ -137,3 +137,9 @@ def test_paths_come_by_reflection(martlet, things):
         assert http.get("/v1/things/lamp").json() == {"name": "lamp"}
         proxy.reload()
         assert http.get("/v1/things/lamp").json() == {"name": "lamp"}
+    for protocol in ("grpc", "grpc-web"):
+        called = command("call", "-c", proxy.file, f"{SERVICE}/Get", "-d", '{"name": "a"}', "--protocol", protocol)
+        assert (called.code, called.stdout.text) == (0, '{"name":"a"}')
+    things.stop()
+    called = command("call", "-c", proxy.file, f"{SERVICE}/Get", "-d", "{}", "--protocol", "grpc")
+    assert called.code == 1 and "no types from upstream default: " in called.stderr.text
