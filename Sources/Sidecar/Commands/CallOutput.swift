@@ -32,10 +32,11 @@ final class CallOutput {
         }
     }
 
-    /// JSON on one line; what is none is shown as it is.
+    /// JSON on one line; other text with its control characters as escapes, since a terminal would obey them.
     private func line(_ message: Span<UInt8>) -> String {
         let text = message.string
-        guard text.utf8.contains(UInt8(ascii: "\n")), let value = try? JSON.parse(message) else { return text }
+        guard text.hasControls else { return text }
+        guard let value = try? JSON.parse(message) else { return text.visible }
         return String(decoding: value.bytes, as: UTF8.self)
     }
 
@@ -63,16 +64,16 @@ final class CallOutput {
             for (name, value) in trailers {
                 let name = String(decoding: name, as: UTF8.self)
                 if outcome.contains(name) { continue }
-                Terminal.complain("trailer \(name): \(String(decoding: value, as: UTF8.self))")
+                Terminal.complain("trailer \(name): \(String(decoding: value, as: UTF8.self).visible)")
             }
             return error == nil && !hasFailed ? .success : .failure
         }
     }
 
     private func complain(_ error: RPCError) {
-        let text = error.message.isEmpty ? "" : ": \(error.message)"
+        let text = error.message.isEmpty ? "" : ": \(error.message.visible)"
         Terminal.complain("martlet: \(error.code.name)\(text)")
-        for detail in error.details { Terminal.complain("detail \(detail.type): \(shown(detail))") }
+        for detail in error.details { Terminal.complain("detail \(detail.type.visible): \(shown(detail))") }
     }
 
     private func shown(_ detail: ErrorDetail) -> String {
@@ -84,5 +85,21 @@ final class CallOutput {
         let output = ByteQueue()
         output.append(base64: detail.value.span, padded: true)
         return output.readable.string
+    }
+}
+
+extension String {
+    /// Whether it has characters that a terminal obeys.
+    fileprivate var hasControls: Bool {
+        unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\t" }
+    }
+
+    /// The text with these as escapes.
+    fileprivate var visible: String {
+        guard hasControls else { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            let isControl = scalar.properties.generalCategory == .control && scalar != "\t"
+            text += isControl ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+        }
     }
 }

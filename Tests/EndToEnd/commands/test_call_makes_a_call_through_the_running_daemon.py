@@ -26,6 +26,8 @@ class Kinds:
 
         def say(message, context):
             self.metadata.append((dict(context.invocation_metadata()), context.time_remaining()))
+            if message.name == "evil":
+                context.abort(grpc.StatusCode.NOT_FOUND, "\x1b[31mred\r\n")
             if message.name == "nobody":
                 known = text(1, "t/kinds.v1.Request") + text(2, request(name="x").SerializeToString())
                 unknown = text(1, "t/google.rpc.ErrorInfo") + text(2, b"\n\4GONE")
@@ -136,6 +138,12 @@ def test_an_error(call, protocol):
     lines = result.errors.splitlines()
     assert lines[0] == "martlet: not_found: no such person: é"
     assert lines[1:] == ['detail kinds.v1.Request: {"name":"x"}', "detail google.rpc.ErrorInfo: CgRHT05F", "trailer x-why: left"]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_terminal_obeys_no_server(call, protocol):
+    result = call(f"{SERVICE}/Say", "-d", '{"name":"evil"}', "--protocol", protocol)
+    assert (result.code, result.errors) == (1, "martlet: not_found: \\u{1b}[31mred\\u{d}\\u{a}\n")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
