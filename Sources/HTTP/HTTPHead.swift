@@ -16,9 +16,9 @@ public final class HTTPHead {
     }
 
     let arena = ByteArena()
-    private(set) var fields = OwnedList<Field>(capacity: 32)
+    var fields = OwnedList<Field>(capacity: 32)
     /// A bit for each known field that has been added, whether or not it is still there.
-    private var known: UInt32 = 0
+    var known: UInt32 = 0
     private(set) var methodRange = ByteRange.empty
     private var place = TargetPlace() {
         didSet { targetVersion &+= 1 }
@@ -293,7 +293,7 @@ public final class HTTPHead {
 
     // MARK: Changes
 
-    private func note(_ kind: HTTPEdit.Kind, _ subject: HTTPEdit.Subject) {
+    func note(_ kind: HTTPEdit.Kind, _ subject: HTTPEdit.Subject) {
         if notesEdits { edits.append(HTTPEdit(kind: kind, subject: subject)) }
     }
 
@@ -333,7 +333,7 @@ public final class HTTPHead {
         if mark.isSet { returnToMark() } else { setMark() }
     }
 
-    private func append(_ field: Field) {
+    func append(_ field: Field) {
         fields.append(field)
         known |= field.known.bit
     }

@@ -9,6 +9,7 @@ public enum KnownField: UInt8, BitwiseCopyable, Sendable {
     case contentType, contentEncoding, connectProtocolVersion, grpcStatus, grpcMessage
     case grpcTimeout, connectTimeout, grpcEncoding, connectContentEncoding, cookie
     case authorization, setCookie, http2Settings, origin, secFetchSite
+    case acceptEncoding, connectAcceptEncoding, grpcAcceptEncoding, grpcStatusDetails
 
     /// The field as a bit of a set.
     @inline(__always)
@@ -30,10 +31,13 @@ public enum KnownField: UInt8, BitwiseCopyable, Sendable {
         case 12: candidate12(name)
         case 13: name.equals("grpc-encoding") ? .grpcEncoding : name.equals("authorization") ? .authorization : .other
         case 14: candidate14(name)
+        case 15: name.equals("accept-encoding") ? .acceptEncoding : .other
         case 16: name.equals("content-encoding") ? .contentEncoding : proxyConnection(name)
         case 17: name.equals("transfer-encoding") ? .transferEncoding : .other
         case 18: candidate18(name)
         case 19: name.equals("proxy-authorization") ? .proxyAuthorization : .other
+        case 20: name.equals("grpc-accept-encoding") ? .grpcAcceptEncoding : .other
+        case 23: candidate23(name)
         case 24: candidate24(name)
         default: .other
         }
@@ -57,6 +61,11 @@ public enum KnownField: UInt8, BitwiseCopyable, Sendable {
     private static func candidate12(_ name: Span<UInt8>) -> KnownField {
         if name.equals("content-type") { return .contentType }
         return name.equals("grpc-message") ? .grpcMessage : name.equals("grpc-timeout") ? .grpcTimeout : .other
+    }
+
+    private static func candidate23(_ name: Span<UInt8>) -> KnownField {
+        if name.equals("connect-accept-encoding") { return .connectAcceptEncoding }
+        return name.equals("grpc-status-details-bin") ? .grpcStatusDetails : .other
     }
 
     private static func candidate24(_ name: Span<UInt8>) -> KnownField {
@@ -91,32 +100,5 @@ public enum KnownField: UInt8, BitwiseCopyable, Sendable {
         case .authorization, .cookie, .setCookie: true
         default: isHopByHop
         }
-    }
-}
-
-/// The name of a header field, kept in small letters and ready to be looked for.
-public struct FieldName: Hashable, Sendable {
-    /// The name in small letters.
-    public let bytes: [UInt8]
-    /// Which of the known fields it is.
-    public let known: KnownField
-
-    /// Takes a name; its ASCII capitals are made small.
-    public init(_ name: String) {
-        let bytes = name.utf8.map(\.lowercasedASCII)
-        self.bytes = bytes
-        known = KnownField(bytes.span)
-    }
-
-    private init(_ bytes: [UInt8], _ known: KnownField) {
-        (self.bytes, self.known) = (bytes, known)
-    }
-
-    /// An equal name that shares no memory with this one, for a thread whose counts of references no other is to change.
-    public var copy: FieldName { FieldName(bytes.map { $0 }, known) }
-
-    /// Whether `name` can be the name of a field: not empty, and nothing but `tchar` (RFC 9110 §5.6.2).
-    public static func isValid(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.allSatisfy { HTTP1Grammar.isToken($0) }
     }
 }

@@ -38,11 +38,14 @@ extension ByteQueue {
     ///
     /// - Parameter fields: the names, with small letters, and the values, without line breaks.
     public func append(trailerLines fields: [(name: [UInt8], value: [UInt8])]) {
-        for field in fields {
-            append(field.name)
-            append(": ")
-            append(field.value)
-            append("\r\n")
-        }
+        for field in fields { append(trailerLine: field.name.span, field.value.span) }
+    }
+
+    /// Appends the line of one field: its name, with small letters, and its value, without line breaks.
+    public func append(trailerLine name: Span<UInt8>, _ value: Span<UInt8>) {
+        append(name)
+        append(": ")
+        append(value)
+        append("\r\n")
     }
 }

@@ -2,23 +2,23 @@ public import Bytes
 
 /// What a protocol calls the fields that each of them has.
 extension RPCProtocol {
-    /// The content type of a body whose messages are in `codec`, `proto` for one.
-    public func contentType(_ codec: Span<UInt8>) -> [UInt8] {
+    /// What a content type says before the codec.
+    public var contentTypeStart: StaticString {
         switch self {
-        case .connectUnary, .connectGet, .http: Array("application/".utf8) + codec.array
-        case .connectStream: Array("application/connect+".utf8) + codec.array
-        case .grpc: Array("application/grpc+".utf8) + codec.array
-        case .grpcWeb: Array("application/grpc-web+".utf8) + codec.array
-        case .grpcWebText: Array("application/grpc-web-text+".utf8) + codec.array
+        case .connectUnary, .connectGet, .http: "application/"
+        case .connectStream: "application/connect+"
+        case .grpc: "application/grpc+"
+        case .grpcWeb: "application/grpc-web+"
+        case .grpcWebText: "application/grpc-web-text+"
         }
     }
 
-    /// The codec that a content type of this protocol names, `proto` for one; without a name it is that in gRPC.
-    public func codecName(in contentType: Span<UInt8>) -> [UInt8] {
+    /// The codec that a content type of this protocol names; without a name it is `proto` in gRPC.
+    public func codecName(in contentType: Span<UInt8>) -> CodecName {
         let type = contentType.mediaType
         let separator = hasEnvelopes ? UInt8(ascii: "+") : UInt8(ascii: "/")
-        guard let index = type.firstIndex(of: separator) else { return Array("proto".utf8) }
-        return type.extracting((index + 1)...).array
+        guard let index = type.firstIndex(of: separator) else { return CodecName(.proto) }
+        return CodecName(type.extracting((index + 1)...))
     }
 }
 

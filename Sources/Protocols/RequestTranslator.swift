@@ -26,16 +26,16 @@ public struct RequestTranslator {
     ///   - caller: what the caller speaks; not a protocol without messages.
     ///   - isCompressed: whether a bare message is compressed.
     ///   - length: the length of a bare message in bytes, if that has been said.
-    ///   - held: an empty queue for a bare message whose length has not been said.
-    ///   - limit: the most bytes that such a message may have.
-    public init(from caller: RPCProtocol, isCompressed: Bool, length: Int?, held: ByteQueue, limit: Int) {
+    ///   - limit: the most bytes that a bare message may have whose length has not been said.
+    ///   - held: gives an empty queue for such a message.
+    public init(from caller: RPCProtocol, isCompressed: Bool, length: Int?, limit: Int, held: () -> ByteQueue) {
         flags = isCompressed ? Envelope.compressed : 0
         self.limit = limit
         form =
             switch caller {
             case .connectStream, .grpc, .grpcWeb: .envelopes
             case .grpcWebText: .text(Base64Decoder())
-            case .connectUnary, .connectGet, .http: length.flatMap(UInt32.init(exactly:)) == nil ? .held(held) : .sized
+            case .connectUnary, .connectGet, .http: length.flatMap(UInt32.init(exactly:)) == nil ? .held(held()) : .sized
             }
     }
 

@@ -19,9 +19,8 @@ import Testing
             from: caller,
             isCompressed: isCompressed,
             length: length,
-            held: ByteQueue(),
             limit: limit
-        )
+        ) { ByteQueue() }
         translator.begin(length: length, into: output)
         for start in stride(from: 0, to: body.count, by: size) {
             try translator.add(body[start..<min(body.count, start + size)].span, into: output)

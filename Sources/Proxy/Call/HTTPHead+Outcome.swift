@@ -6,23 +6,28 @@ internal import RPC
 
 /// What heads and trailers say about the outcome of a call.
 extension HTTPHead {
-    private static let outcome = ["grpc-status", "grpc-message", "grpc-status-details-bin"].map { FieldName($0) }
-    private static let encoding = FieldName("content-encoding")
-
     /// Removes what gRPC says of the outcome, and how a body was encoded that is to be another.
     func removeOutcome() {
         removeOutcomeFields()
-        remove(Self.encoding)
+        remove(.contentEncoding)
     }
 
     /// Removes what gRPC says of the outcome, which means nothing in Connect.
     func removeOutcomeFields() {
-        for name in Self.outcome { remove(name) }
+        remove(.grpcStatus)
+        remove(.grpcMessage)
+        remove(.grpcStatusDetails)
+    }
+
+    /// Adds trailers that have come later, of which the outcome counts.
+    func replaceOutcome(by trailers: HTTPHead) {
+        removeOutcomeFields()
+        for index in 0..<trailers.count { add(name: trailers.name(at: index), value: trailers.value(at: index)) }
     }
 
     /// Says the outcome as gRPC does.
     func setOutcome(_ error: RPCError?) {
-        for name in Self.outcome { remove(name) }
+        removeOutcomeFields()
         for (name, value) in CallerSide.grpcFields(error) { add(name: name.span, value: value.span) }
     }
 
@@ -45,4 +50,9 @@ extension HTTPHead {
             }
         }
     }
+}
+
+extension KnownField {
+    /// Whether gRPC says the outcome of a call with it.
+    var isOutcome: Bool { self == .grpcStatus || self == .grpcMessage || self == .grpcStatusDetails }
 }

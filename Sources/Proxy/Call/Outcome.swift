@@ -75,9 +75,7 @@ struct Outcome {
                 return Base64.decode(Array(text.utf8).span).map { ErrorDetail(type: type, value: $0) }
             }
         }
-        guard let index = trailers.first(Self.detailsField) else { return [] }
+        guard let index = trailers.first(.grpcStatusDetails) else { return [] }
         return ErrorDetail.details(grpcStatusDetails: trailers.value(at: index)) ?? []
     }
-
-    private static let detailsField = FieldName("grpc-status-details-bin")
 }

@@ -53,18 +53,7 @@ extension ResponseReader {
 extension HTTPHead {
     /// How the messages are compressed that follow the head.
     func compression(_ rpcProtocol: RPCProtocol) -> Compression {
-        guard let index = first(rpcProtocol.encoding) else { return .identity }
+        guard let index = first(rpcProtocol.encodingField) else { return .identity }
         return Compression(name: value(at: index))
-    }
-}
-
-extension RPCProtocol {
-    /// The field that names how messages are compressed.
-    fileprivate var encoding: KnownField {
-        switch self {
-        case .connectUnary, .connectGet, .http: .contentEncoding
-        case .connectStream: .connectContentEncoding
-        case .grpc, .grpcWeb, .grpcWebText: .grpcEncoding
-        }
     }
 }

@@ -176,13 +176,7 @@ package struct Explanation {
 
     private mutating func describeRequest() {
         call.completeHead()
-        let request = call.request
-        if call.isTranslated {
-            request.translateRequest(from: call.rpcProtocol, to: call.upstreamLeg.spoken)
-            if let conversion = call.upstreamLeg.conversion {
-                request.convert(to: conversion.codec, in: call.upstreamLeg.spoken)
-            }
-        }
+        let request = call.isTranslated ? translatedRequest : call.request
         if let upstream = call.route.upstream {
             lines.append("upstream  \(upstream.settings.name), \(upstream.settings.url)")
         }
@@ -195,6 +189,14 @@ package struct Explanation {
         describe(request.pairs)
         if request.acceptsTrailers { lines.append("  te: trailers") }
         describeDefaults()
+    }
+
+    /// The head of the request as the upstream gets it.
+    private var translatedRequest: HTTPHead {
+        let (head, spoken) = (HTTPHead(), call.upstreamLeg.spoken)
+        _ = head.translate(call.request, from: call.rpcProtocol, to: spoken)
+        if let conversion = call.upstreamLeg.conversion { head.convert(to: conversion.codec, in: spoken) }
+        return head
     }
 
     /// What the upstream's settings add; only the names, as the values may be secret.

@@ -108,12 +108,12 @@ final class RPCCall: HTTPStreamUser, ConnectionSeeker {
     }
 
     private func write(_ head: HTTPHead, bodySize: Int) {
-        let (rpcProtocol, codec, path) = (request.rpcProtocol, Array("\(request.codec)".utf8), request.path)
+        let (rpcProtocol, path) = (request.rpcProtocol, request.path)
         head.setMethod(Array("POST".utf8).span)
         head.setTarget(path.span)
         let authority = request.authority ?? upstream.authority ?? Array("localhost".utf8)
         head.setAuthority(authority.span)
-        head.add(name: Array("content-type".utf8).span, value: rpcProtocol.contentType(codec.span).span)
+        head.setContentType(rpcProtocol, CodecName(request.codec))
         var fields = [(name: "user-agent", value: "martlet")]
         switch rpcProtocol.family {
         case .connect: fields.append(("connect-protocol-version", "1"))
@@ -143,9 +143,14 @@ final class RPCCall: HTTPStreamUser, ConnectionSeeker {
     func received(informational head: HTTPHead) {}
 
     func received(head: HTTPHead, end isLast: Bool) {
-        response.receive(head)
-        upstream.context.heads.release(head)
-        if isLast { complete(trailers: nil) }
+        do throws(RPCError) {
+            try response.receive(head)
+            upstream.context.heads.release(head)
+            if isLast { complete(trailers: nil) }
+        } catch {
+            upstream.context.heads.release(head)
+            fail(error.message)
+        }
     }
 
     func received(body: Span<UInt8>) {
@@ -163,7 +168,7 @@ final class RPCCall: HTTPStreamUser, ConnectionSeeker {
         stream = nil
         do throws(RPCError) {
             let end = try response.end(trailers, onMessage)
-            self.end(.response(status: response.status, error: end.error, trailers: end.trailers))
+            self.end(.response(status: response.status, error: end.error, trailers: end.pairs))
         } catch {
             fail(error.message)
         }

@@ -14,8 +14,8 @@ struct RPCCallResponse {
     private var compression = Compression.identity
     /// A body that is not in envelopes.
     private var body: [UInt8] = []
-    private var headTrailers: [(name: [UInt8], value: [UInt8])] = []
-    private var endFields: [(name: [UInt8], value: [UInt8])]?
+    /// The trailers, wherever they stand.
+    private let trailers = HTTPHead()
     /// The HTTP status; 0 before the head.
     private(set) var status = 0
 
@@ -28,11 +28,17 @@ struct RPCCallResponse {
     }
 
     /// The head has come.
-    mutating func receive(_ head: HTTPHead) {
+    ///
+    /// - Throws: what is wrong with it.
+    mutating func receive(_ head: HTTPHead) throws(RPCError) {
         reader.read(head, rpcProtocol)
         status = head.status
         compression = head.compression(rpcProtocol)
-        headTrailers = rpcProtocol.isUnaryConnect ? ConnectEnd.removeTrailers(head) : head.takeTrailers()
+        if rpcProtocol.isUnaryConnect {
+            try ConnectEnd.moveTrailers(of: head, to: trailers)
+        } else {
+            head.moveTrailers(to: trailers)
+        }
     }
 
     /// A piece of the body has come.
@@ -57,9 +63,11 @@ struct RPCCallResponse {
             case .end(let flags, let location):
                 let payload = try plain(messages.bytes(at: location, in: bytes), flags & Envelope.compressed != 0)
                 reader.end(decompressed: payload.readable)
-                endFields =
-                    rpcProtocol.family == .connect
-                    ? ConnectEnd.metadata(payload.readable) : TrailerLines.fields(of: payload.readable)
+                trailers.removeOutcomeFields()
+                let isConnect = rpcProtocol.family == .connect
+                let fields =
+                    isConnect ? ConnectEnd.metadata(payload.readable) : TrailerLines.fields(of: payload.readable)
+                try trailers.add(foreign: fields ?? [])
             case .pass: break
             case .error(let error): throw error
             }
@@ -69,15 +77,15 @@ struct RPCCallResponse {
     /// The response is whole.
     ///
     /// - Parameters:
-    ///   - trailers: those of HTTP.
+    ///   - arrived: the trailers of HTTP.
     ///   - onMessage: gets a message that has no envelope.
     /// - Returns: how the call has ended.
     /// - Throws: what is wrong with the response.
-    mutating func end(_ trailers: HTTPHead?, _ onMessage: (Span<UInt8>) -> Void) throws(RPCError) -> TranslatedEnd {
-        var conclusion = if let trailers { reader.end(trailers: trailers) } else { reader.end() }
+    mutating func end(_ arrived: HTTPHead?, _ onMessage: (Span<UInt8>) -> Void) throws(RPCError) -> TranslatedEnd {
+        var conclusion = if let arrived { reader.end(trailers: arrived) } else { reader.end() }
         guard rpcProtocol.family == .connect else {
-            let fields = endFields ?? trailers?.pairs ?? []
-            return TranslatedEnd(conclusion, arrived: fields + headTrailers, status: status, messages: nil)
+            if let arrived, rpcProtocol == .grpc { trailers.replaceOutcome(by: arrived) }
+            return TranslatedEnd(conclusion, trailers: trailers, status: status, messages: nil)
         }
         if rpcProtocol.isUnaryConnect {
             let payload = try plain(body.span, compression != .identity)
@@ -89,7 +97,7 @@ struct RPCCallResponse {
             }
         }
         let error = ConnectEnd.error(conclusion, status: status)
-        return TranslatedEnd(connect: error, trailers: headTrailers + (endFields ?? []))
+        return TranslatedEnd(connect: error, trailers: trailers)
     }
 
     private func plain(_ payload: Span<UInt8>, _ isCompressed: Bool) throws(RPCError) -> ByteQueue {

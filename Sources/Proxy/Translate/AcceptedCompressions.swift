@@ -31,10 +31,10 @@ struct AcceptedCompressions: Sendable {
 
     /// Whether a request says that compressions are fine for a response that are not understood.
     func exceeded(by head: HTTPHead, _ rpcProtocol: RPCProtocol) -> Bool {
-        var index = head.first(rpcProtocol.acceptName)
+        var index = head.first(rpcProtocol.acceptField)
         while let found = index {
             if lacksSome(of: head.value(at: found)) { return true }
-            index = head.first(rpcProtocol.acceptName, from: found + 1)
+            index = head.first(rpcProtocol.acceptField, from: found + 1)
         }
         return false
     }
@@ -42,11 +42,11 @@ struct AcceptedCompressions: Sendable {
     /// Makes a request list only compressions that are understood, in the order of its sender.
     func narrow(_ head: HTTPHead, _ rpcProtocol: RPCProtocol) {
         let names = ByteQueue()
-        for index in 0..<head.count where head.name(at: index).equals(rpcProtocol.acceptName.bytes) {
+        for index in 0..<head.count where head.known(at: index) == rpcProtocol.acceptField {
             append(understoodOf: head.value(at: index), to: names)
         }
         if names.isEmpty { names.append("identity") }
-        head.set(rpcProtocol.acceptName, names.readable)
+        head.set(rpcProtocol.acceptField, names.readable)
     }
 
     private func append(understoodOf field: Span<UInt8>, to names: ByteQueue) {

@@ -131,8 +131,7 @@ extension Call {
             let query = received.query
             return ConnectQuery(query).map { String(decoding: $0.codecName(in: query), as: UTF8.self) } ?? ""
         }
-        guard let index = received.first(.contentType) else { return "" }
-        return String(decoding: rpcProtocol.codecName(in: received.value(at: index)), as: UTF8.self)
+        return rpcProtocol.codecName(in: received).description
     }
 }
 

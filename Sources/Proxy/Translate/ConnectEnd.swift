@@ -15,19 +15,26 @@ enum ConnectEnd {
         return members.flatMap { member -> [(name: [UInt8], value: [UInt8])] in
             guard case .array(let values) = member.value else { return [] }
             let name = Array(member.name.lowercased().utf8)
-            guard !TranslatedEnd.outcome.contains(name) else { return [] }
+            guard !KnownField(name.span).isOutcome else { return [] }
             return values.compactMap(\.string).map { (name, Array($0.utf8)) }
         }
     }
 
-    /// Removes the trailers of a unary response from its head, where they have a prefix.
-    static func removeTrailers(_ head: HTTPHead) -> [(name: [UInt8], value: [UInt8])] {
-        var trailers: [(name: [UInt8], value: [UInt8])] = []
-        for index in (0..<head.count).reversed() where head.name(at: index).hasPrefix(prefix) {
-            trailers.append((Array(head.name(at: index).array.dropFirst(prefix.count)), head.value(at: index).array))
+    /// Moves the trailers of a unary response out of its head, where they have a prefix.
+    ///
+    /// - Throws: what the caller is told about more than it can be given.
+    static func moveTrailers(of head: HTTPHead, to trailers: HTTPHead) throws(RPCError) {
+        var index = 0
+        while index < head.count {
+            let name = head.name(at: index)
+            guard name.hasPrefix(prefix) else {
+                index += 1
+                continue
+            }
+            let rest = name.extracting(prefix.count...)
+            if !KnownField(rest).isOutcome { try trailers.add(foreign: rest, head.value(at: index)) }
             head.remove(at: index)
         }
-        return trailers.reversed().filter { !$0.name.isEmpty && !TranslatedEnd.outcome.contains($0.name) }
     }
 
     /// The error of a conclusion, for a response with this HTTP status.

@@ -101,7 +101,7 @@ final class DecompressedStream: HTTPStream {
 
     /// The messages are in the body.
     private func begin(_ head: HTTPHead, end: Bool) {
-        head.removeEncoding(rpcProtocol)
+        head.remove(rpcProtocol.encodingField)
         guard !end else {
             stream.send(head: head, end: true)
             return worker.release(head)

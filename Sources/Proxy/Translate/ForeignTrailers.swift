@@ -4,31 +4,50 @@ internal import Protocols
 internal import RPC
 
 /// The trailers that an upstream sends in the body or in the head of a response, on their way to HTTP's.
-enum ForeignTrailers {
+extension HTTPHead {
     /// The most bytes of names and values that a caller gets; as much as a head may have by default.
-    private static let maxBytes = 64 * 1024
-    /// What is about a connection or a message, which is another one on the other side (RFC 9110 §6.5.1, RFC 9113 §8.2.2).
-    private static let ofMessages = Set(
-        [
-            "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te", "trailer", "host",
-            "content-length", "content-type", "content-encoding",
-        ].map { Array($0.utf8) }
-    )
+    private static let maxForeignBytes = 64 * 1024
 
-    /// Those that can be trailers.
+    /// Adds those of the fields that can be trailers.
     ///
+    /// - Parameter fields: names and values as they have come.
     /// - Throws: what the caller is told about more than it can be given.
-    static func checked(
-        _ fields: [(name: [UInt8], value: [UInt8])]
-    ) throws(RPCError) -> [(name: [UInt8], value: [UInt8])] {
-        let trailers = fields.filter { field in
-            !ofMessages.contains(field.name) && FieldName.isValid(String(decoding: field.name, as: UTF8.self))
-                && field.value.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
+    func add(foreign fields: [(name: [UInt8], value: [UInt8])]) throws(RPCError) {
+        for (name, value) in fields { try add(foreign: name.span, value.span) }
+    }
+
+    /// Adds a field, if it can be a trailer.
+    ///
+    /// - Parameters:
+    ///   - name: the name as it has come.
+    ///   - value: the value.
+    /// - Throws: what the caller is told about more than it can be given.
+    func add(foreign name: Span<UInt8>, _ value: Span<UInt8>) throws(RPCError) {
+        guard FieldName.isValid(name), value.isFieldValue else { return }
+        add(name: name, value: value)
+        guard !known(at: count - 1).isAboutMessage else { return remove(at: count - 1) }
+        guard byteCount <= Self.maxForeignBytes else {
+            throw RPCError(.resourceExhausted, "the trailers of the response exceed \(Self.maxForeignBytes) bytes")
         }
-        let size = trailers.reduce(0) { $0 + $1.name.count + $1.value.count }
-        guard size <= maxBytes else {
-            throw RPCError(.resourceExhausted, "the trailers of the response exceed \(maxBytes) bytes")
+    }
+}
+
+extension KnownField {
+    /// Whether the field is about a connection or a message, which is another one on the other side (RFC 9110 §6.5.1, RFC 9113
+    /// §8.2.2).
+    fileprivate var isAboutMessage: Bool {
+        switch self {
+        case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade, .te, .trailer, .host: true
+        case .contentLength, .contentType, .contentEncoding: true
+        default: false
         }
-        return trailers
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes can be the value of a field: they have no control bytes but tabs.
+    fileprivate var isFieldValue: Bool {
+        for index in indices where self[index] < 0x20 && self[index] != 0x09 || self[index] == 0x7f { return false }
+        return true
     }
 }

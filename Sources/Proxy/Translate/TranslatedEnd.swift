@@ -1,4 +1,5 @@
 internal import Bytes
+internal import HTTP
 internal import Protocols
 internal import RPC
 
@@ -6,49 +7,61 @@ internal import RPC
 struct TranslatedEnd {
     /// The error, with its details; none if the call was a success.
     let error: RPCError?
-    /// The trailers without what says the outcome.
-    let trailers: [(name: [UInt8], value: [UInt8])]
-    /// The trailers with what says the outcome in gRPC.
-    let fields: [(name: [UInt8], value: [UInt8])]
+    /// The trailers that have come, if any have.
+    private let trailers: HTTPHead?
+    /// Whether what they say of the outcome holds as it is.
+    private let isSaid: Bool
 
     /// Concludes from what an upstream has said in gRPC or gRPC-Web.
     ///
     /// - Parameters:
     ///   - conclusion: the outcome.
-    ///   - arrived: the fields that have come with it.
+    ///   - trailers: the fields that have come with it, if any have.
     ///   - status: the HTTP status of the response.
     ///   - messages: the number of messages, where the caller is to have exactly one.
-    init(
-        _ conclusion: Conclusion,
-        arrived: [(name: [UInt8], value: [UInt8])],
-        status: Int,
-        messages: Int?
-    ) {
-        let said = arrived.first { $0.name == Self.status }.map { RPCCode(grpcStatus: $0.value.span) }
+    init(_ conclusion: Conclusion, trailers: HTTPHead?, status: Int, messages: Int?) {
+        let field = trailers?.first(.grpcStatus)
+        let said = if let trailers, let field { RPCCode(grpcStatus: trailers.value(at: field)) } else { RPCCode?.none }
         let code = conclusion.code(fromName: nil)
-        var error: RPCError?
-        if code != .ok {
-            error = RPCError(code, Self.message(of: conclusion, wasSaid: said == code, status: status))
-            let details = arrived.first { $0.name == Self.details }
-            error?.details = details.flatMap { ErrorDetail.details(grpcStatusDetails: $0.value.span, of: code) } ?? []
-        } else if let messages, messages != 1 {
-            error = RPCError(.unimplemented, "the response has \(messages) messages, but the call is unary")
-        }
-        error = error.map(Self.bounded)
-        let trailers = arrived.filter { !Self.outcome.contains($0.name) }
-        // What says the outcome by itself stays as it is.
-        let isSaid = said == error?.code ?? .ok && !arrived.contains { $0.value.count > Self.maxText }
-        fields = isSaid ? arrived : trailers + CallerSide.grpcFields(error)
         self.trailers = trailers
-        self.error = error
+        if code == .ok, messages ?? 1 == 1 {
+            error = nil
+        } else if code == .ok {
+            error = RPCError(.unimplemented, "the response has \(messages ?? 0) messages, but the call is unary")
+        } else {
+            var error = RPCError(code, Self.message(of: conclusion, wasSaid: said == code, status: status))
+            if let trailers, let index = trailers.first(.grpcStatusDetails) {
+                error.details = ErrorDetail.details(grpcStatusDetails: trailers.value(at: index), of: code) ?? []
+            }
+            self.error = Self.bounded(error)
+        }
+        isSaid = said == error?.code ?? .ok && trailers?.hasLongValue != true
     }
 
     /// Takes what an upstream has said in Connect.
-    init(connect error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])]) {
-        let error = error.map(Self.bounded)
-        self.error = error
+    init(connect error: RPCError?, trailers: HTTPHead?) {
+        self.error = error.map(Self.bounded)
         self.trailers = trailers
-        fields = trailers + CallerSide.grpcFields(error)
+        isSaid = false
+    }
+
+    /// Tells the trailers, with or without what says the outcome in gRPC.
+    func forEachTrailer(withOutcome: Bool, _ tell: (Span<UInt8>, Span<UInt8>) -> Void) {
+        let keepsOutcome = withOutcome && isSaid
+        if let trailers {
+            for index in 0..<trailers.count where keepsOutcome || !trailers.known(at: index).isOutcome {
+                tell(trailers.name(at: index), trailers.value(at: index))
+            }
+        }
+        guard withOutcome, !isSaid else { return }
+        for (name, value) in CallerSide.grpcFields(error) { tell(name.span, value.span) }
+    }
+
+    /// The trailers without what says the outcome.
+    var pairs: [(name: [UInt8], value: [UInt8])] {
+        var pairs: [(name: [UInt8], value: [UInt8])] = []
+        forEachTrailer(withOutcome: false) { pairs.append(($0.array, $1.array)) }
+        return pairs
     }
 
     /// The error with no more text and details than a head of the caller can have: the code is worth more.
@@ -62,7 +75,7 @@ struct TranslatedEnd {
     }
 
     /// The most bytes of a message, and of all details.
-    private static let maxText = 16 * 1024
+    fileprivate static let maxText = 16 * 1024
 
     static func message(of conclusion: Conclusion, wasSaid: Bool, status: Int) -> String {
         if case .code(_, let message) = conclusion, wasSaid || !message.isEmpty {
@@ -72,9 +85,12 @@ struct TranslatedEnd {
         return conclusion.code(fromName: nil) == .unknown
             ? "the upstream did not say how the call ended" : "the upstream sent an invalid response"
     }
+}
 
-    private static let status = Array("grpc-status".utf8)
-    private static let details = Array("grpc-status-details-bin".utf8)
-    /// What says the outcome.
-    static let outcome = [status, Array("grpc-message".utf8), details]
+extension HTTPHead {
+    /// Whether a value is longer than a head of the caller can have.
+    fileprivate var hasLongValue: Bool {
+        for index in 0..<count where value(at: index).count > TranslatedEnd.maxText { return true }
+        return false
+    }
 }

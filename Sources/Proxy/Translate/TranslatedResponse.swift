@@ -14,14 +14,12 @@ struct TranslatedResponse {
     /// The message of a response that has one, while it waits for the end.
     var message: ByteQueue?
     var isCompressed = false
-    /// The trailers that have stood in the head.
-    var headFields: [(name: [UInt8], value: [UInt8])] = []
+    /// The trailers that have come, in the head or in the frame that ends the body.
+    var trailers: HTTPHead?
     /// How the messages are compressed that are marked so.
     var compression = Compression.identity
     /// The HTTP status.
     var status = 0
-    /// The lines of the frame that has ended the body.
-    var endFields: [(name: [UInt8], value: [UInt8])]?
     private var held: ByteQueue?
 
     /// Makes the state of a response whose messages are told whole if `needsMessages`.
@@ -38,6 +36,7 @@ struct TranslatedResponse {
     mutating func release(to context: WireContext) {
         messages = nil
         if let head = head.take() { context.release(head) }
+        if let head = trailers.take() { context.release(head) }
         if let queue = held.take() { context.release(queue) }
         if let queue = message.take() { context.release(queue) }
     }

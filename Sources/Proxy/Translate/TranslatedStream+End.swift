@@ -12,7 +12,9 @@ extension TranslatedStream {
     func endCame(_ payload: Span<UInt8>, _ flags: UInt8) throws(RPCError) {
         let plain = worker.acquireQueue()
         defer { worker.release(plain) }
-        response.endFields = []
+        let trailers = collectedTrailers()
+        // What has stood in the head counts only if nothing comes later.
+        trailers.removeOutcomeFields()
         if flags & Envelope.compressed == 0 {
             plain.append(payload)
         } else {
@@ -27,9 +29,9 @@ extension TranslatedStream {
             guard let metadata = ConnectEnd.metadata(plain.readable) else {
                 throw RPCError(.internal, "the end of the response is no JSON object")
             }
-            response.endFields = try ForeignTrailers.checked(metadata)
+            try trailers.add(foreign: metadata)
         } else {
-            response.endFields = try ForeignTrailers.checked(TrailerLines.fields(of: plain.readable))
+            try trailers.add(foreign: TrailerLines.fields(of: plain.readable))
         }
     }
 
@@ -58,20 +60,20 @@ extension TranslatedStream {
     /// How the call has ended; none if the message that came last cannot be converted, which is how it ends then.
     private func end(_ conclusion: Conclusion, _ trailers: HTTPHead?) -> TranslatedEnd? {
         guard upstream.family == .connect else {
+            let messages = caller.hasEnvelopes ? nil : response.reader.messages
             return TranslatedEnd(
                 conclusion,
-                arrived: arrived(trailers),
+                trailers: arrived(trailers),
                 status: response.status,
-                messages: caller.hasEnvelopes ? nil : response.reader.messages
+                messages: messages
             )
         }
         let error = ConnectEnd.error(
             upstream.hasEnvelopes ? conclusion : bareConclusion(conclusion),
             status: response.status
         )
-        let trailers = response.headFields + (response.endFields ?? [])
         if error == nil, !upstream.hasEnvelopes, !bareMessageCame() { return nil }
-        return TranslatedEnd(connect: error, trailers: trailers)
+        return TranslatedEnd(connect: error, trailers: response.trailers)
     }
 
     /// The outcome with the JSON of an error, which may be compressed, or more than a reader keeps.
@@ -113,16 +115,18 @@ extension TranslatedStream {
     }
 
     /// The trailers: of those that have stood in the head, the outcome counts if none comes later.
-    private func arrived(_ trailers: HTTPHead?) -> [(name: [UInt8], value: [UInt8])] {
-        guard let fields = response.endFields ?? trailers?.pairs else { return response.headFields }
-        return fields + response.headFields.filter { !TranslatedEnd.outcome.contains($0.name) }
+    private func arrived(_ trailers: HTTPHead?) -> HTTPHead? {
+        guard let collected = response.trailers else { return trailers }
+        guard let trailers, upstream == .grpc else { return collected }
+        collected.replaceOutcome(by: trailers)
+        return collected
     }
 
     /// A Connect response with one message, or with the JSON of an error.
     private func finishUnary(_ head: HTTPHead, _ end: TranslatedEnd) {
         translate(head)
-        if end.error != nil || !response.isCompressed { head.remove(Self.contentEncoding) }
-        for (name, value) in end.trailers { head.add(name: (Array("trailer-".utf8) + name).span, value: value.span) }
+        if end.error != nil || !response.isCompressed { head.remove(.contentEncoding) }
+        end.forEachTrailer(withOutcome: false) { head.add(name: "trailer-", $0, value: $1) }
         let body = unaryBody(head, end.error)
         head.contentLength = body.count
         let isEmpty = body.isEmpty
@@ -139,7 +143,7 @@ extension TranslatedStream {
         guard let error else { return response.message.take() ?? worker.acquireQueue() }
         let own = caller.callerSide.response(to: error, requestContentType: Span())
         head.status = own.status
-        head.set(Self.contentType, Array("application/json".utf8).span)
+        head.set(.contentType, "application/json")
         let body = worker.acquireQueue()
         body.append(own.body)
         return body
@@ -162,9 +166,9 @@ extension TranslatedStream {
     /// The head is all there is, or all that was of use.
     private func finishWithoutMessages(_ head: HTTPHead, _ end: TranslatedEnd) {
         translate(head)
-        head.remove(Self.contentEncoding)
+        head.remove(.contentEncoding)
         guard caller != .grpc else {
-            for (name, value) in end.fields { head.add(name: name.span, value: value.span) }
+            end.forEachTrailer(withOutcome: true) { head.add(name: $0, value: $1) }
             return attempt.received(head: head, end: true)
         }
         attempt.received(head: head, end: false)
@@ -173,27 +177,29 @@ extension TranslatedStream {
 
     /// The end of a stream whose messages have gone out.
     private func finishStream(_ end: TranslatedEnd) {
-        switch caller {
-        case .grpc:
+        guard caller != .grpc else {
             let trailers = worker.acquireHead()
-            for (name, value) in end.fields { trailers.add(name: name.span, value: value.span) }
+            end.forEachTrailer(withOutcome: true) { trailers.add(name: $0, value: $1) }
             attempt.receivedEnd(trailers: trailers)
-            worker.release(trailers)
-        default:
-            let isConnect = caller == .connectStream
-            let error = isConnect ? end.error.map { CallerSide.EndError.made($0) } : nil
-            let frame = caller.callerSide.endFrame(error: error, fields: isConnect ? end.trailers : end.fields)
-            attempt.received(body: frame.span)
-            if !attempt.isOver { attempt.receivedEnd(trailers: nil) }
+            return worker.release(trailers)
         }
+        let frame = worker.acquireQueue()
+        if caller == .connectStream {
+            let error = end.error.map { CallerSide.EndError.made($0) }
+            frame.append(caller.callerSide.endFrame(error: error, fields: end.pairs))
+        } else {
+            let lines = worker.acquireQueue()
+            end.forEachTrailer(withOutcome: true) { lines.append(trailerLine: $0, $1) }
+            frame.append(message: lines.readable, flags: Envelope.trailers, in: caller)
+            worker.release(lines)
+        }
+        attempt.received(body: frame.readable)
+        worker.release(frame)
+        if !attempt.isOver { attempt.receivedEnd(trailers: nil) }
     }
 
     func translate(_ head: HTTPHead) {
-        let codec = codec
-        head.translateResponse(from: upstream, to: caller, codec: codec.span)
-        if conversion != nil { head.removeEncoding(caller) }
+        head.translateResponse(from: upstream, to: caller, codec: codec)
+        if conversion != nil { head.remove(caller.encodingField) }
     }
-
-    private static let contentType = FieldName("content-type")
-    private static let contentEncoding = FieldName("content-encoding")
 }

@@ -17,8 +17,11 @@ extension TranslatedStream: AttemptStreamUser {
         response.status = head.status
         response.compression = head.compression(upstream)
         do throws(RPCError) {
-            let trailers = upstream.isUnaryConnect ? ConnectEnd.removeTrailers(head) : head.takeTrailers()
-            response.headFields = upstream.isUnaryConnect ? try ForeignTrailers.checked(trailers) : trailers
+            if upstream.isUnaryConnect {
+                try ConnectEnd.moveTrailers(of: head, to: collectedTrailers())
+            } else if head.first(.grpcStatus) != nil {
+                head.moveTrailers(to: collectedTrailers())
+            }
         } catch {
             worker.release(head)
             return fail(.untranslatedResponse(error))
@@ -117,6 +120,13 @@ extension TranslatedStream: AttemptStreamUser {
         guard caller.hasEnvelopes else { return keep(message.readable, 0) }
         envelope.append(enveloping: message.readable, flags: 0)
         deliver(envelope.readable)
+    }
+
+    /// The trailers that have come so far.
+    func collectedTrailers() -> HTTPHead {
+        let trailers = response.trailers ?? worker.acquireHead()
+        response.trailers = trailers
+        return trailers
     }
 
     /// A bare body waits for its end, whether it is a message or the JSON of an error.

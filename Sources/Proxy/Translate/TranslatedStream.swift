@@ -33,7 +33,7 @@ final class TranslatedStream: HTTPStream {
     private var converterQueue: ByteQueue?
     let messageLimit: Int
     /// The name of the codec of the caller's messages, in which it gets the response.
-    private(set) var codec: [UInt8] = []
+    private(set) var codec = CodecName(.other)
     var response: TranslatedResponse
     /// Since when what is held waits for more; `.max` if nothing does.
     private var heldSince = Instant.max
@@ -73,12 +73,11 @@ final class TranslatedStream: HTTPStream {
         let said = message?.count ?? (end ? 0 : head.contentLength)
         let length = said.flatMap(UInt32.init(exactly:)).map(Int.init)
         let translated = worker.acquireHead()
-        translated.copy(head)
+        codec = translated.translate(head, from: caller, to: upstream)
         if translated.expectsContinue {
             translated.expectsContinue = false
             attempt.wantsBody()
         }
-        codec = translated.translateRequest(from: caller, to: upstream)
         let compression = translated.compression(upstream)
         if let conversion {
             translated.convert(to: conversion.codec, in: upstream)
@@ -88,15 +87,12 @@ final class TranslatedStream: HTTPStream {
         } else if upstream == .grpcWeb, !caller.hasEnvelopes {
             translated.contentLength = length.map { $0 + Envelope.size }
         }
-        let queue = worker.acquireQueue()
-        requestQueue = queue
-        let request = RequestTranslator(
-            from: caller,
-            isCompressed: compression != .identity,
-            length: length,
-            held: queue,
-            limit: messageLimit
-        )
+        let isCompressed = compression != .identity
+        let request = RequestTranslator(from: caller, isCompressed: isCompressed, length: length, limit: messageLimit) {
+            let queue = worker.acquireQueue()
+            requestQueue = queue
+            return queue
+        }
         let body = worker.acquireQueue()
         request.begin(length: length, into: body)
         if let message { body.append(message) }
@@ -114,8 +110,9 @@ final class TranslatedStream: HTTPStream {
 
     func send(body: Span<UInt8>) {
         // The message of a GET is in its query; bytes behind it would pass for another one.
-        guard var request, caller != .connectGet else { return }
-        if request.passes, converter == nil, extractor == nil { stream?.send(body: body); return }
+        guard caller != .connectGet else { return }
+        if let passes = request?.passes, passes, converter == nil, extractor == nil { stream?.send(body: body); return }
+        guard var request else { return }
         self.request = nil
         let output = worker.acquireQueue()
         do throws(RPCError) {
@@ -164,7 +161,7 @@ final class TranslatedStream: HTTPStream {
     private func send(_ bytes: Span<UInt8>, end: Bool) {
         if let envelope = extractor?.envelope, let head = requestHead.take() {
             head.contentLength = Int(envelope.length)
-            if envelope.flags & Envelope.compressed == 0 { head.removeEncoding(upstream) }
+            if envelope.flags & Envelope.compressed == 0 { head.remove(upstream.encodingField) }
             stream?.send(head: head, end: false)
             worker.release(head)
         }
