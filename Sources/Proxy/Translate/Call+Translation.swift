@@ -33,7 +33,7 @@ extension Call {
                 : error.named("upstream \(upstream.settings.name)")
         }
         // Before a connection is taken, which a call that comes to nothing would cost.
-        if isTranslated, upstreamLeg.isQuery {
+        if rpcProtocol == .connectGet, isTranslated {
             do throws(RPCError) { _ = try request.queryMessage() } catch { return error }
         }
         let caller = callerLeg.rest == nil ? rpcProtocol.family : nil

@@ -29,8 +29,10 @@ struct TranslatedResponse {
         self.held = held
     }
 
-    /// How many bytes are set aside.
-    var heldBytes: Int { (held?.capacity ?? 0) + (message?.capacity ?? 0) }
+    /// How many bytes are set aside; mutating so that it is asked in its place, and not copied first.
+    var heldBytes: Int {
+        mutating get { (held?.capacity ?? 0) + (message?.capacity ?? 0) }
+    }
 
     /// Gives back what is set aside: nothing more comes.
     mutating func release(to context: WireContext) {

@@ -38,8 +38,8 @@ final class TranslatedStream: HTTPStream {
     /// Since when what is held waits for more; `.max` if nothing does.
     private var heldSince = Instant.max
 
-    /// Opens a stream on the connection; none if it cannot have another.
-    init?(for attempt: Attempt, of call: Call, on connection: UpstreamConnection) {
+    /// Stands before a stream that is to be opened.
+    init(for attempt: Attempt, of call: Call) {
         self.attempt = attempt
         worker = call.worker
         caller = call.rpcProtocol
@@ -53,11 +53,15 @@ final class TranslatedStream: HTTPStream {
             limit: messageLimit,
             held: worker.acquireQueue()
         )
+    }
+
+    /// Opens the stream.
+    ///
+    /// - Returns: whether the connection can have another.
+    func open(_ call: Call, on connection: UpstreamConnection) -> Bool {
         stream = call.open(on: connection, for: self)
-        guard stream != nil else {
-            release()
-            return nil
-        }
+        if stream == nil { release() }
+        return stream != nil
     }
 
     // MARK: The request

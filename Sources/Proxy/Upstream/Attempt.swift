@@ -96,7 +96,8 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     private func open(on connection: UpstreamConnection) -> (any HTTPStream)? {
         guard call.isTranslated else { return call.open(on: connection, for: self) }
-        return TranslatedStream(for: self, of: call, on: connection)
+        let translated = TranslatedStream(for: self, of: call)
+        return translated.open(call, on: connection) ? translated : nil
     }
 
     func wantsBody() {
