@@ -208,7 +208,9 @@ static void discard(struct connection *each) {
 int main(int count, char **words) {
     if (count != 3) return fprintf(stderr, "usage: backend PORT AUTHORIZATION\n"), 2;
     authorization = words[2];
+    // The first 40 bytes are a message in Protobuf, with a text in field 1.
     memset(message, 'm', sizeof message);
+    memcpy(message, "\n\x26", 2);
     nghttp2_session_callbacks *callbacks;
     nghttp2_session_callbacks_new(&callbacks);
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin);

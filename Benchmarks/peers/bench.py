@@ -20,7 +20,7 @@ import growth
 import plot
 import report
 from budget import judge_all
-from cases import IDLE, LOAD
+from cases import IDLE, LOAD, TRANSLATED, UNTRANSLATED
 from check import check_backend
 from idle import measure_idle
 from machine import describe
@@ -51,6 +51,15 @@ def load_cases(arguments, stage, names, wanted):
                     if key in figures and key in direct:
                         figures[f"added {key}"] = figures[key] - direct[key]
             yield case.name, found | ({"direct": direct} if direct else {})
+
+
+def translated_cases(arguments, stage, names, wanted):
+    """Beside the same calls untranslated, in the same turns."""
+    able = [name for name in names if name in ("martlet", "envoy")]
+    for case in TRANSLATED:
+        if wanted(case.name):
+            stage.quiet.renew()
+            yield case.name, in_turn(case, [*able, UNTRANSLATED], stage, arguments.seconds, arguments.rounds, tell)
 
 
 def idle_cases(stage, names, wanted):
@@ -90,7 +99,7 @@ def measure_all(arguments, names, results, keep):
     with tempfile.TemporaryDirectory(prefix="bench-") as directory:
         stage = Stage(directory, arguments.patience)
         try:
-            for part in (load_cases, lambda *_: idle_cases(stage, names, wanted), single_cases):
+            for part in (load_cases, translated_cases, lambda *_: idle_cases(stage, names, wanted), single_cases):
                 for name, found in part(arguments, stage, names, wanted):
                     results[name] = found
                     keep()
@@ -129,7 +138,7 @@ def known_cases():
     """The names of all that can be measured."""
     own = alone.everything(None, 1, 1, lambda name: True)
     grown = growth.everything(None, 1, 1, lambda name: True, [])
-    return [*(case.name for case in LOAD), *IDLE, *(name for name, _ in own), *(name for name, _ in grown)]
+    return [*(case.name for case in LOAD + TRANSLATED), *IDLE, *(name for name, _ in own), *(name for name, _ in grown)]
 
 
 def chosen(arguments):

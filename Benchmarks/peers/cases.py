@@ -16,6 +16,7 @@ class Case:
     streams: int = 1  # calls at a time on each
     rate: int = 0  # calls per second; 0: as many as go
     messages: int = 1  # each way in a call
+    speaks: str = ""  # what the caller speaks where the backend speaks gRPC: connect, grpc_web or json
 
     @property
     def path(self):
@@ -41,6 +42,16 @@ LOAD = [
     Case("http1-5k", "HTTP/1.1, 64 connections, 5000 calls/s in all", rate=5000),
     Case("grpc-5k", "gRPC, 8 connections, 5000 calls/s in all", grpc=True, connections=8, rate=5000),
 ]
+# Beside those who can: Envoy, with one filter for each.
+TRANSLATED = [
+    Case(f"{speaks.replace('_', '-')}-to-grpc", title, grpc=True, connections=8, streams=32, speaks=speaks)
+    for speaks, title in (
+        ("connect", "Connect with Protobuf to gRPC"),
+        ("grpc_web", "gRPC-Web to gRPC"),
+        ("json", "Connect with JSON to gRPC with Protobuf"),
+    )
+]
+UNTRANSLATED = "untranslated"
 IDLE = {
     f"idle-{count}-{'grpc' if grpc else 'http1'}": Case("idle", f"{count} idle connections", grpc=grpc, connections=count)
     for count in (1000, 10000)

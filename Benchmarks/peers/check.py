@@ -9,7 +9,7 @@ import h2.events
 
 from peers import AUTHORIZATION
 from process import Failed
-from stage import ENVELOPE, JSON
+from stage import JSON, REQUESTS
 
 
 def call_http1(case, port, fields):
@@ -24,14 +24,15 @@ def call_http1(case, port, fields):
 
 
 def call_grpc(case, port, fields):
-    """The same in gRPC."""
+    """The same in gRPC, or in what becomes that."""
     head, trailers, body = {}, {}, b""
     peer = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
     peer.initiate_connection()
-    fields = {"content-type": "application/grpc", "te": "trailers", **fields}
+    kind, more, request = REQUESTS[case.speaks]
+    fields = {"content-type": kind, **more, **fields}
     names = {":method": "POST", ":scheme": "http", ":path": case.path, ":authority": "bench", **fields}
     peer.send_headers(1, list(names.items()))
-    peer.send_data(1, ENVELOPE, end_stream=True)
+    peer.send_data(1, request, end_stream=True)
     with socket.create_connection(("127.0.0.1", port), 5) as connection:
         while True:
             connection.sendall(peer.data_to_send())
@@ -74,6 +75,10 @@ def check_proxy(case, port, fields, served_by=None):
         raise Failed(f"check: status {status} (401: no token, 403: x-internal came through)")
     if served_by and head.get("x-served-by") != served_by:
         raise Failed(f"check: x-served-by is {head.get('x-served-by')!r}")
+    if case.speaks:
+        if b"m" * 38 not in body or not head["content-type"].startswith(REQUESTS[case.speaks][0]):
+            raise Failed(f"check: not translated: {head['content-type']}, {body}")
+        return
     if len(body) != case.size + 5 * case.grpc:
         raise Failed(f"check: {len(body)} bytes")
     if case.grpc and trailers.get("grpc-status") != "0":

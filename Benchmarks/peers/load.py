@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from process import REST, Failed
+from stage import REQUESTS
 
 
 def run(command, seconds):
@@ -41,10 +42,11 @@ def wrk(case, port, fields, seconds, stage):
 
 
 def h2load(case, port, fields, seconds, stage, calls=None):
-    fields = {"content-type": "application/grpc", "te": "trailers", **fields}
-    headers = [word for name, value in fields.items() for word in ("-H", f"{name}: {value}")]
+    kind, more, _ = REQUESTS[case.speaks]
+    headers = [word for name, value in {"content-type": kind, **more, **fields}.items() for word in ("-H", f"{name}: {value}")]
+    body = stage.directory / f"body.{case.speaks or 'grpc'}"
     length = ["-n", calls] if calls else ["-D", seconds]
-    command = ["h2load", "-t1", f"-c{case.connections}", f"-m{case.streams}", *length, "-d", stage.directory / "body.grpc", *headers]
+    command = ["h2load", "-t1", f"-c{case.connections}", f"-m{case.streams}", *length, "-d", body, *headers]
     text = run([*command, f"http://127.0.0.1:{port}{case.path}"], seconds)
     good = int(number(r"status codes: (\d+) 2xx", text))
     made = calls or int(number(r"(\d+) done", text))

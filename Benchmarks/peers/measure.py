@@ -2,8 +2,10 @@
 
 import resource
 import time
+from dataclasses import replace
 
 import floor
+from cases import UNTRANSLATED
 from check import check_proxy
 from load import drive, warm_up
 from peers import AUTHORIZED, PEERS
@@ -85,6 +87,8 @@ def in_turn(case, names, stage, seconds, rounds, tell):
                     found = measure_direct(case, stage, seconds)
                 elif name == floor.NAME:
                     found = measure(case, floor.Floor(), stage, seconds, AUTHORIZED)
+                elif name == UNTRANSLATED:
+                    found = measure(replace(case, speaks=""), PEERS["martlet"], stage, seconds)
                 else:
                     found = measure(case, PEERS[name], stage, seconds)
                 samples[name].append(found)

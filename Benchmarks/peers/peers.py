@@ -68,7 +68,20 @@ def envoy(case, marks):
         f" match_typed_subject_alt_names: [{{ san_type: DNS, matcher: {{ exact: {NAME} }} }}] }} }} }} }}"
     )
     protocol = "http2_protocol_options" if case.grpc else "http_protocol_options"
-    return {"codec": "HTTP2" if case.grpc else "HTTP1", "protocol": protocol, "tls": context if case.tls else ""}
+    kind, settings = {
+        "": (None, ""),
+        "connect": ("connect_grpc_bridge.v3.FilterConfig", ""),
+        "grpc_web": ("grpc_web.v3.GrpcWeb", ""),
+        "json": (
+            "grpc_json_transcoder.v3.GrpcJsonTranscoder",
+            f", proto_descriptor: {marks['directory']}/bench.binpb, services: [bench.v1.Bench], auto_mapping: true",
+        ),
+    }[case.speaks]
+    filters = kind and (
+        f"- {{ name: envoy.filters.http.{kind.split('.')[0]}, typed_config: {{"
+        f' "@type": type.googleapis.com/envoy.extensions.filters.http.{kind}{settings} }} }}'
+    )
+    return {"filters": filters or "", "codec": "HTTP2" if case.grpc else "HTTP1", "protocol": protocol, "tls": context if case.tls else ""}
 
 
 JOB = [
@@ -83,7 +96,11 @@ def martlet(case, marks, workers=1, interceptors=JOB, routes=""):
     scheme = "h2c" if case.grpc else "https" if case.tls else "http"
     tls = f"tls: {{ ca: {marks['directory']}/ca.pem, server_name: {NAME} }}" if case.tls else ""
     url = f"{scheme}://127.0.0.1:{marks['backend']}"
-    return {"url": url, "tls": tls, "interceptors": items, "workers": workers, "routes": routes}
+    speaks = "speaks: grpc" if case.speaks else ""
+    types = ""
+    if case.speaks == "json":
+        speaks, types = "speaks: grpc\n    codecs: [proto]", f"types: {{ files: [{marks['directory']}/bench.binpb] }}"
+    return {"speaks": speaks, "types": types, "url": url, "tls": tls, "interceptors": items, "workers": workers, "routes": routes}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import alone
 import floor
 import growth
 from budget import judge_all
-from cases import IDLE, LOAD
+from cases import IDLE, LOAD, TRANSLATED, UNTRANSLATED
 from peers import PEERS
 
 
@@ -100,6 +100,18 @@ def by_itself(results):
             yield f"{title}:\n\n{table([f'`{name}`', *keys.values()], rows)}"
 
 
+def translation(results):
+    """What translation costs: beside the same call untranslated, and beside Envoy's filter for it."""
+    names, rows = ["martlet", UNTRANSLATED, "envoy"], []
+    for case in TRANSLATED:
+        if case.name in results:
+            found = results[case.name]
+            cpu = [found.get(name, {}).get("cpu") for name in names]
+            by = [shown(cpu[0] / other if cpu[0] and other else None, 2) for other in cpu[1:]]
+            rows.append([f"`{case.name}`: {case.title}", *(cell(found.get(name, {}), "cpu") for name in names), *by])
+    return table(["", *names, f"martlet / {UNTRANSLATED}", "martlet / envoy"], rows)
+
+
 def growing(results):
     for name in growth.SERIES:
         found = results.get(f"growth-{name}")
@@ -130,6 +142,9 @@ def document(kept):
         parts += ["And at the 99th percentile:", grid(results, paced, "added p99", short, 0)]
         rows = [[short[case], *(cell(results[case].get("direct", {}), key, 0) for key in ("p50", "p99"))] for case in paced]
         parts += ["Without a proxy a call takes:", table(["", "p50", "p99"], rows)]
+    if any(case.name in results for case in TRANSLATED):
+        text = "CPU µs per call for a backend that speaks gRPC with Protobuf, 40 bytes each way, 8 connections of 32 streams:"
+        parts += ["## Translation", text, translation(results)]
     if any(name in results for name in IDLE):
         parts += ["## Idle connections", "KiB of resident memory for each, after one call:", idle(results)]
     if own := list(by_itself(results)):

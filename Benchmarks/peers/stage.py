@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import trustme
+from google.protobuf import descriptor_pb2
 
 from peers import AUTHORIZATION, HERE, NAME, TOKEN, render
 from process import REST, Process, free_port
@@ -13,7 +14,26 @@ from quiet import Quiet
 
 JSON = b'{"sentence":"Hello, how are you today?"}'
 ENVELOPE = b"\0" + struct.pack(">I", len(JSON)) + JSON
+PROTOBUF = b"\x0a\x19Hello, how are you today?"
+# What callers send, by what they speak: the content type, further fields, and the body.
+REQUESTS = {
+    "": ("application/grpc", {"te": "trailers"}, ENVELOPE),
+    "connect": ("application/proto", {"connect-protocol-version": "1"}, PROTOBUF),
+    "grpc_web": ("application/grpc-web+proto", {}, b"\0" + struct.pack(">I", len(PROTOBUF)) + PROTOBUF),
+    "json": ("application/json", {"connect-protocol-version": "1"}, JSON),
+}
 SIZES = [40, 64, 1024, 4096, 16384, 65536, 262144, 1 << 20]
+
+
+def descriptors():
+    """The types of the backend, as `protoc --descriptor_set_out` has them."""
+    service, field = descriptor_pb2.ServiceDescriptorProto(name="Bench"), descriptor_pb2.FieldDescriptorProto
+    service.method.add(name="Get40", input_type=".bench.v1.Sentence", output_type=".bench.v1.Sentence")
+    message = descriptor_pb2.DescriptorProto(name="Sentence")
+    message.field.add(name="sentence", number=1, type=field.TYPE_STRING, label=field.LABEL_OPTIONAL)
+    file = {"name": "bench.proto", "package": "bench.v1", "syntax": "proto3"}
+    file = descriptor_pb2.FileDescriptorProto(**file, message_type=[message], service=[service])
+    return descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString()
 
 
 def locations():
@@ -40,8 +60,9 @@ class Stage:
         certificate.cert_chain_pems[0].write_to_path(self.directory / "backend/backend.pem")
         certificate.private_key_pem.write_to_path(self.directory / "backend/backend.key")
         (self.directory / "token").write_text(TOKEN)
-        (self.directory / "body.json").write_bytes(JSON)
-        (self.directory / "body.grpc").write_bytes(ENVELOPE)
+        for speaks, (_, _, body) in REQUESTS.items():
+            (self.directory / f"body.{speaks or 'grpc'}").write_bytes(body)
+        (self.directory / "bench.binpb").write_bytes(descriptors())
         script = f'wrk.method = "POST"\nwrk.body = {json.dumps(JSON.decode())}\nwrk.headers["content-type"] = "application/json"\n'
         (self.directory / "wrk.lua").write_text(script)
         for name, library in (("backend", "-lnghttp2"), ("caller", None), ("copier", None)):
