@@ -30,7 +30,8 @@ extension Text {
 }
 
 extension Unicode.Scalar {
-    fileprivate var isVisible: Bool {
+    /// Whether a reader sees it as it is, and no terminal obeys it.
+    package var isVisible: Bool {
         switch properties.generalCategory {
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
         default: true

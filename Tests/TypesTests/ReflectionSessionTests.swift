@@ -194,6 +194,13 @@ struct ReflectionSessionTests {
         #expect(try names(session) == ["f0", "f1"])
     }
 
+    @Test func `what a package and many services cost is known before their names are made`() {
+        var session = ReflectionSession()
+        let services = Array(repeating: Wire.bytes(6, Wire.text(1, "S")), count: 10_000).flatMap { $0 }
+        let file = Wire.text(1, "f") + Wire.text(2, String(repeating: "p", count: 1 << 20)) + services
+        #expect(throws: ReflectionError.longNames) { try run(&session, Self.services("p.S"), Wire.bytes(4, Wire.bytes(1, file))) }
+    }
+
     @Test func `more definitions than memory is meant for are an error`() throws {
         func cost(_ bytes: [UInt8]) throws(ReflectionError) -> [Int] {
             var cost = DescriptorCost()
@@ -213,6 +220,18 @@ struct ReflectionSessionTests {
         let outer = Wire.bytes(4, Wire.text(1, String(repeating: "n", count: 1 << 20)) + many.prefix(6 * 100))
         #expect(throws: ReflectionError.longNames) { try cost(outer) }
         #expect(throws: ReflectionError.malformed) { try cost(Wire.bytes(4, [0x0a])) }
+        // Relative names are looked up in each scope around them; full ones are not.
+        let package = Wire.text(2, Array(repeating: "a", count: 3000).joined(separator: "."))
+        func field(_ type: String) -> [UInt8] { Wire.bytes(4, Wire.bytes(2, Wire.text(6, type))) }
+        #expect(throws: ReflectionError.longNames) {
+            try cost(package + Array(repeating: field("Top"), count: 100).flatMap { $0 })
+        }
+        #expect(try cost(package + Array(repeating: field(".Top"), count: 100).flatMap { $0 }).first == 201)
+        // Each extension is compared with each range for extensions.
+        let ranges = Array(repeating: Wire.bytes(5, []), count: 50_000).flatMap { $0 }
+        let extensions = Array(repeating: Wire.bytes(7, []), count: 50_000).flatMap { $0 }
+        #expect(try cost(Wire.bytes(4, ranges)).first == 50_002)
+        #expect(throws: ReflectionError.tooManyDefinitions) { try cost(Wire.bytes(4, ranges) + extensions) }
         var deep: [UInt8] = []
         for _ in 0..<1000 { deep = Wire.bytes(3, deep) }
         #expect(try cost(Wire.bytes(4, deep)).first == 1002)

@@ -1,4 +1,5 @@
 import Bytes
+import Glibc
 import Testing
 import Types
 
@@ -30,6 +31,22 @@ import Types
     private func found(_ path: String, in types: TypeSet) -> String? {
         let bytes = Array(path.utf8)
         return types.method(path: bytes.span)?.name
+    }
+
+    @Test func `large numbers of an enumeration take no more memory than small ones`() throws {
+        let numbers: [UInt64] = [0] + (60_000_000..<60_006_600) + [.max]
+        let values = numbers.map { ("V\($0)", $0) }
+        let before = residentBytes
+        let types = try TypeSet([Schema.set([Schema("e.proto", package: "e").enumeration("E", values)])])
+        #expect(residentBytes - before < 200 << 20)
+        #expect(types.message(named: "e.E") == nil)
+    }
+
+    /// The most bytes that the process has had resident.
+    private var residentBytes: Int {
+        var usage = rusage()
+        unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
+        return usage.ru_maxrss << 10
     }
 
     @Test func `files that several sets have count once`() throws {

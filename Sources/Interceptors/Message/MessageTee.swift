@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 internal import Documents
+internal import Protocols
 internal import Proxy
 internal import Telemetry
 
@@ -30,18 +31,20 @@ final class MessageTee {
         (direction, limit) = (plan.direction, plan.limit)
     }
 
-    /// Writes a message, without what is to be kept out.
+    /// Writes a message, without what is to be kept out: in Protobuf as its ProtoJSON, if its type is known.
     func write(_ payload: Span<UInt8>, _ message: Message, _ call: Call) {
         let redactions = call.redactions
         sink.line(about: call) { line in
             line.field("direction", text: direction)
             line.field("number", number: message.number)
             line.field("bytes", number: payload.count)
-            guard redactions.hasPointers else { return Self.write(payload, limit, to: &line) }
-            if let masked = message.json(payload, call).map({ redactions.masked($0).bytes }) {
-                Self.write(masked.span, limit, to: &line)
-            } else {
+            guard redactions.hasPointers || call.isTypedProtobuf else { return Self.write(payload, limit, to: &line) }
+            if let shown = message.json(payload, call).map({ redactions.masked($0).bytes }) {
+                Self.write(shown.span, limit, to: &line)
+            } else if redactions.hasPointers {
                 line.null("payload")
+            } else {
+                Self.write(payload, limit, to: &line)
             }
         }
     }
@@ -54,6 +57,11 @@ final class MessageTee {
         if isText { line.field("payload", text: shown) } else { line.field("payload_base64", base64: shown) }
         if end < payload.count { line.field("truncated", true) }
     }
+}
+
+extension Call {
+    /// Whether messages are in Protobuf, of types that Martlet knows.
+    fileprivate var isTypedProtobuf: Bool { codec == .proto && hasMessageTypes }
 }
 
 extension Span<UInt8> {

@@ -8,6 +8,7 @@ internal import RPC
 struct RPCCallResponse {
     private let rpcProtocol: RPCProtocol
     private let limit: Int
+    private let expectsOneMessage: Bool
     private var reader: ResponseReader
     private var messages: MessageReader
     private let compressor = Compressor()
@@ -23,6 +24,7 @@ struct RPCCallResponse {
     init(_ request: RPCRequest, limit: Int) {
         rpcProtocol = request.rpcProtocol
         self.limit = limit
+        expectsOneMessage = request.expectsOneMessage
         reader = rpcProtocol.upstreamSide.makeReader(codec: request.codec, messageLimit: limit)
         messages = MessageReader(rpcProtocol, .response, needsMessages: true, messageLimit: limit, held: ByteQueue())
     }
@@ -69,7 +71,7 @@ struct RPCCallResponse {
                     isConnect ? ConnectEnd.metadata(payload.readable) : TrailerLines.fields(of: payload.readable)
                 try trailers.add(foreign: fields ?? [])
             case .pass: break
-            case .error(let error): throw error
+            case .error(let error): throw error.code == .resourceExhausted ? tooLarge : error
             }
         }
     }
@@ -85,7 +87,8 @@ struct RPCCallResponse {
         var conclusion = if let arrived { reader.end(trailers: arrived) } else { reader.end() }
         guard rpcProtocol.family == .connect else {
             if let arrived, rpcProtocol == .grpc { trailers.replaceOutcome(by: arrived) }
-            return TranslatedEnd(conclusion, trailers: trailers, status: status, messages: nil)
+            let messages = expectsOneMessage ? reader.messages : nil
+            return TranslatedEnd(conclusion, trailers: trailers, status: status, messages: messages)
         }
         if rpcProtocol.isUnaryConnect {
             let payload = try plain(body.span, compression != .identity)

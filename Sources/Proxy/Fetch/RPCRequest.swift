@@ -18,6 +18,8 @@ package struct RPCRequest {
     package var messages: [[UInt8]]
     /// How long all of it may take, and what the server is told of that; none is without end.
     package var timeout: Duration?
+    /// Whether the response is to have one message, and no more.
+    package var expectsOneMessage = false
 
     /// Describes a call.
     package init(

@@ -62,11 +62,17 @@ package final class ReflectionManager {
             last = nil
             report = ReflectionReport(upstream: reflection.upstream)
         }
+        let hasSameFiles = source?.base.hasSameFiles(as: base) ?? false
         source = (reflection, base)
         schedule = ReflectionSchedule(refresh: reflection.refresh, at: loop.now)
         arm()
         guard let last else { return base }
-        // The files of the configuration may be others now. Where they do not fit, what fitted before stays.
+        // To link them again would only take time.
+        guard !hasSameFiles else {
+            self.last = (last.types.written(as: base), last.files)
+            return self.last?.types
+        }
+        // Where other files of the configuration do not fit, what fitted before stays.
         let types = last.files.flatMap { try? base.adding($0) }
         self.last = (types ?? last.types.written(as: base), types == nil ? nil : last.files)
         return self.last?.types

@@ -117,6 +117,11 @@ extension KnownTypes {
     /// The files of the descriptor sets, without their bytes.
     var files: [DescriptorFile] { sets.flatMap { DescriptorFile.files(of: $0) } }
 
+    /// Whether both are made of the same files.
+    func hasSameFiles(as other: KnownTypes) -> Bool {
+        sets.elementsEqual(other.sets) { $0.source == $1.source && $0.bytes == $1.bytes }
+    }
+
     /// The same with what reflection has brought; a file that is here already stays.
     ///
     /// - Throws: an error if they do not fit together.

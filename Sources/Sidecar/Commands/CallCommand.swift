@@ -102,6 +102,7 @@ struct CallCommand {
             messages: messages,
             timeout: timeout
         )
+        request.expectsOneMessage = type.map { !$0.responseStreams } ?? false
         if request.codec == .proto, let type, let known {
             request.messages = try CallMessages.encoded(messages, type.request, known)
         }

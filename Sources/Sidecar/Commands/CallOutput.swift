@@ -23,21 +23,27 @@ final class CallOutput {
 
     /// Prints a message.
     func write(_ message: Span<UInt8>) {
-        guard codec == .proto, let type, let types else { return Terminal.print(line(message)) }
+        guard codec == .proto, let type, let types else { return write(json: message) }
         do throws(MessageError) {
             Terminal.print(try json(message, type, types))
         } catch {
-            hasFailed = true
-            Terminal.complain("martlet: the response cannot be shown: \(error)")
+            complain("the response cannot be shown: \(error)")
         }
     }
 
-    /// JSON on one line; other text with its control characters as escapes, since a terminal would obey them.
-    private func line(_ message: Span<UInt8>) -> String {
+    /// Prints JSON on one line; other text as it is, which a server sends that is none of RPC.
+    private func write(json message: Span<UInt8>) {
+        guard let value = try? JSON.parse(message) else {
+            if message.count > 0 { Terminal.print(message.string.visible) }
+            return complain("the response is not JSON")
+        }
         let text = message.string
-        guard text.hasControls else { return text }
-        guard let value = try? JSON.parse(message) else { return text.visible }
-        return String(decoding: value.bytes, as: UTF8.self)
+        Terminal.print(text.isVisible ? text : String(decoding: value.bytes, as: UTF8.self).visibleJSON)
+    }
+
+    private func complain(_ problem: String) {
+        hasFailed = true
+        Terminal.complain("martlet: \(problem)")
     }
 
     private func json(
@@ -47,7 +53,7 @@ final class CallOutput {
     ) throws(MessageError) -> String {
         let output = ByteQueue()
         try converter.appendJSON(of: message, type, types.set, types.form, limit: Self.limit, to: output)
-        return output.readable.string
+        return output.readable.string.visibleJSON
     }
 
     /// Prints how the call has ended.
@@ -89,17 +95,30 @@ final class CallOutput {
 }
 
 extension String {
-    /// Whether it has characters that a terminal obeys.
-    fileprivate var hasControls: Bool {
-        unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\t" }
+    /// Whether it has no character that a terminal obeys, or that nobody sees.
+    fileprivate var isVisible: Bool {
+        unicodeScalars.allSatisfy { $0.isVisible || $0 == "\t" }
     }
 
     /// The text with these as escapes.
     fileprivate var visible: String {
-        guard hasControls else { return self }
+        escaped { "\\u{\(String($0.value, radix: 16))}" }
+    }
+
+    /// The text with these as escapes of JSON, in whose strings they stand.
+    fileprivate var visibleJSON: String {
+        escaped { scalar in
+            scalar.utf16.map { unit in
+                let digits = String(unit, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
+        }
+    }
+
+    private func escaped(_ escape: (Unicode.Scalar) -> String) -> String {
+        guard !isVisible else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
-            let isControl = scalar.properties.generalCategory == .control && scalar != "\t"
-            text += isControl ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+            text += scalar.isVisible || scalar == "\t" ? String(scalar) : escape(scalar)
         }
     }
 }

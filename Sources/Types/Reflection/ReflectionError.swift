@@ -31,7 +31,7 @@ package enum ReflectionError: Error, Equatable, Sendable {
     case tooManyFiles
     /// There are too many definitions in the files.
     case tooManyDefinitions
-    /// The full names of the definitions are too long together.
+    /// The full names of the definitions, or those that are looked up, are too long together.
     case longNames
     /// There are too many services.
     case tooManyServices
@@ -59,7 +59,7 @@ package enum ReflectionError: Error, Equatable, Sendable {
         case .tooManyFiles: "its reflection returns more than \(ReflectionSession.maxFiles) files"
         case .tooManyDefinitions:
             "its reflection returns more than \(DescriptorCost.maxDefinitions) definitions"
-        case .longNames: "the names of its definitions have more than \(DescriptorCost.maxNames >> 20) MiB"
+        case .longNames: "the names in its reflection are too long, or too deep"
         case .tooManyServices: "its reflection lists more than \(ReflectionSession.maxServices) services"
         case .types(let text): "the types of its reflection are not valid: \(text)"
         }

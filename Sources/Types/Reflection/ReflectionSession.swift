@@ -105,11 +105,14 @@ package struct ReflectionSession {
     private mutating func add(_ new: [[UInt8]]) throws(ReflectionError) {
         var imports: [String] = []
         for bytes in new {
+            // Before names are made of it, which a few bytes may make long.
+            var cost = self.cost
+            try cost.add(bytes.span)
             guard let file = DescriptorFile(bytes) else { throw .malformed }
             guard files[file.name] == nil, !otherFiles.contains(file.name) else { continue }
             size += bytes.count
             guard size <= Self.maxBytes else { throw .tooLarge }
-            try cost.add(bytes.span)
+            self.cost = cost
             files[file.name] = file
             guard files.count <= Self.maxFiles else { throw .tooManyFiles }
             knownServices.formUnion(file.services)

@@ -39,7 +39,9 @@ class Kinds:
                 context.add_callback(ended.set)
                 ended.wait(20)
             context.set_trailing_metadata((("x-cost", "7"),))
-            return response(sentence=f"hello {message.name}")
+            # One message, as the method has it, but for those who ask for another number.
+            for _ in range({"never": 0, "twice": 2}.get(message.name, 1)):
+                yield response(sentence=f"hello {message.name}")
 
         def watch(message, context):
             yield from (response(sentence=f"{message.name} {time}") for time in range(message.times))
@@ -51,7 +53,7 @@ class Kinds:
             yield from (response(sentence=f"hello {message.name}") for message in messages)
 
         handlers = {
-            "Say": grpc.unary_unary_rpc_method_handler(say, **coding),
+            "Say": grpc.unary_stream_rpc_method_handler(say, **coding),
             "Watch": grpc.unary_stream_rpc_method_handler(watch, **coding),
             "Collect": grpc.stream_unary_rpc_method_handler(collect, **coding),
             "Talk": grpc.stream_stream_rpc_method_handler(talk, **coding),
@@ -106,7 +108,7 @@ types: {{ files: [{types}] }}
         words = [BINARY, "call", "-c", file, *arguments]
         return Result(subprocess.run(words, input=stdin, capture_output=True, env=ENVIRONMENT, timeout=30))
 
-    run.proxy, run.file = proxy, file
+    run.proxy, run.file, run.configuration = proxy, file, configuration
     return run
 
 
@@ -144,6 +146,32 @@ def test_an_error(call, protocol):
 def test_a_terminal_obeys_no_server(call, protocol):
     result = call(f"{SERVICE}/Say", "-d", '{"name":"evil"}', "--protocol", protocol)
     assert (result.code, result.errors) == (1, "martlet: not_found: \\u{1b}[31mred\\u{d}\\u{a}\n")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_nobody_sees_is_an_escape(call, protocol):
+    name = "csi \x9b31m del \x7f bidi \u202e tag \U000e0041 é谷😀"
+    result = call(f"{SERVICE}/Say", "-d", json.dumps({"name": name}), "--protocol", protocol)
+    shown = r"csi \u009b31m del \u007f bidi \u202e tag \udb40\udc41 é谷😀"
+    assert (result.code, result.output) == (0, f'{{"sentence":"hello {shown}"}}\n')
+    assert result.sentences == [f"hello {name}"]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name, count", [("never", 0), ("twice", 2)])
+def test_a_unary_call_has_one_message(call, protocol, name, count):
+    result = call(f"{SERVICE}/Say", "-d", json.dumps({"name": name}), "--protocol", protocol)
+    assert result.code == 1
+    assert f"unimplemented: the response has {count} messages, but the call is unary" in result.errors.replace("upstream default: ", "")
+
+
+def test_a_response_that_is_no_json_is_an_error(call):
+    def edit(text):
+        return text.replace("- headers:", "- respond: { status: 200, headers: { content-type: application/json }, body: oops }\n  - headers:")
+
+    call.proxy.reload(edit(call.configuration))
+    result = call(f"{SERVICE}/Say", "-d", "{}")
+    assert (result.code, result.output, result.errors) == (1, "oops\n", "martlet: the response is not JSON\n")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

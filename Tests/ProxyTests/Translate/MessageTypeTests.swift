@@ -196,4 +196,20 @@ import Testing
             caller.expect("1 HEADERS/end grpc-status: 0")
         }
     }
+
+    @Test(arguments: [false, true])
+    func `messages in Protobuf are written down as JSON`(_ isMasked: Bool) {
+        let log = TemporaryLog()
+        let redact = isMasked ? ", {redact: {json: /name}}" : ""
+        runProxy(configuration("{message: {on: request, tee: \(log.path)}}\(redact)")) { harness in
+            let caller = harness.http2Caller()
+            let messages = envelope(Self.bodies["proto"]!) + envelope("\n\u{9}broken")
+            caller.send(.say(1, "application/grpc+proto"), .data(1, messages, end: true))
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            while !upstream.next().contains("/end") {}
+        }
+        let name = isMasked ? "***" : "a"
+        #expect(log.lines[0].hasSuffix(#""bytes":5,"payload":"{\"name\":\"\#(name)\",\"count\":\"7\"}"}"#))
+        #expect(log.lines[1].hasSuffix(isMasked ? #""payload":null}"# : #""payload":"\n\tbroken"}"#))
+    }
 }

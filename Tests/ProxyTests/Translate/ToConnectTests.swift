@@ -1,3 +1,4 @@
+import HTTP
 import HTTP2Kit
 import RPC
 import Testing
