@@ -35,7 +35,8 @@ public struct RequestTranslator {
             switch caller {
             case .connectStream, .grpc, .grpcWeb: .envelopes
             case .grpcWebText: .text(Base64Decoder())
-            case .connectUnary, .connectGet, .http: length.flatMap(UInt32.init(exactly:)) == nil ? .held(held()) : .sized
+            case .connectUnary, .connectGet, .http:
+                length.flatMap(UInt32.init(exactly:)) == nil ? .held(held()) : .sized
             }
     }
 

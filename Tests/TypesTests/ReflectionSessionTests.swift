@@ -198,7 +198,9 @@ struct ReflectionSessionTests {
         var session = ReflectionSession()
         let services = Array(repeating: Wire.bytes(6, Wire.text(1, "S")), count: 10_000).flatMap { $0 }
         let file = Wire.text(1, "f") + Wire.text(2, String(repeating: "p", count: 1 << 20)) + services
-        #expect(throws: ReflectionError.longNames) { try run(&session, Self.services("p.S"), Wire.bytes(4, Wire.bytes(1, file))) }
+        #expect(throws: ReflectionError.longNames) {
+            try run(&session, Self.services("p.S"), Wire.bytes(4, Wire.bytes(1, file)))
+        }
     }
 
     @Test func `more definitions than memory is meant for are an error`() throws {
@@ -231,7 +233,7 @@ struct ReflectionSessionTests {
         let ranges = Array(repeating: Wire.bytes(5, []), count: 50_000).flatMap { $0 }
         let extensions = Array(repeating: Wire.bytes(7, []), count: 50_000).flatMap { $0 }
         #expect(try cost(Wire.bytes(4, ranges)).first == 50_002)
-        #expect(throws: ReflectionError.tooManyDefinitions) { try cost(Wire.bytes(4, ranges) + extensions) }
+        #expect(throws: ReflectionError.tooManyExtensions) { try cost(Wire.bytes(4, ranges) + extensions) }
         var deep: [UInt8] = []
         for _ in 0..<1000 { deep = Wire.bytes(3, deep) }
         #expect(try cost(Wire.bytes(4, deep)).first == 1002)

@@ -12,7 +12,7 @@ extension HTTPHead {
     /// - Returns: the name of the codec of the caller's messages.
     func translate(_ request: HTTPHead, from caller: RPCProtocol, to upstream: RPCProtocol) -> CodecName {
         copy(request)
-        let codec = caller == .connectGet ? takeOutQuery(of: request) : caller.codecName(in: request)
+        let codec = caller == .connectGet ? moveQuery(of: request) : caller.codecName(in: request)
         setContentType(upstream, codec)
         rename(caller.encodingField, to: upstream.encodingField)
         translateAccepted(from: caller, to: upstream)
@@ -46,7 +46,7 @@ extension HTTPHead {
     }
 
     /// Makes the copy of a Connect GET the head of a POST: says in fields what the query says of its message.
-    private func takeOutQuery(of request: HTTPHead) -> CodecName {
+    private func moveQuery(of request: HTTPHead) -> CodecName {
         let query = request.query
         guard let parsed = ConnectQuery(query) else { return CodecName(.other) }
         setMethod(Array("POST".utf8).span)
@@ -86,7 +86,9 @@ extension HTTPHead {
     /// is: gRPC has them there where no message comes (gRPC over HTTP/2, "Trailers-Only").
     func moveTrailers(to trailers: HTTPHead) {
         guard first(.grpcStatus) != nil else { return }
-        for index in 0..<count where !isOfResponse(index) { trailers.add(name: name(at: index), value: value(at: index)) }
+        for index in 0..<count where !isOfResponse(index) {
+            trailers.add(name: name(at: index), value: value(at: index))
+        }
         for index in (0..<count).reversed() where !isOfResponse(index) { remove(at: index) }
     }
 

@@ -45,16 +45,16 @@ struct TranslatedEnd {
         isSaid = false
     }
 
-    /// Tells the trailers, with or without what says the outcome in gRPC.
-    func forEachTrailer(withOutcome: Bool, _ tell: (Span<UInt8>, Span<UInt8>) -> Void) {
+    /// Visits the trailers, with or without what says the outcome in gRPC.
+    func forEachTrailer(withOutcome: Bool, _ visit: (Span<UInt8>, Span<UInt8>) -> Void) {
         let keepsOutcome = withOutcome && isSaid
         if let trailers {
             for index in 0..<trailers.count where keepsOutcome || !trailers.known(at: index).isOutcome {
-                tell(trailers.name(at: index), trailers.value(at: index))
+                visit(trailers.name(at: index), trailers.value(at: index))
             }
         }
         guard withOutcome, !isSaid else { return }
-        for (name, value) in CallerSide.grpcFields(error) { tell(name.span, value.span) }
+        for (name, value) in CallerSide.grpcFields(error) { visit(name.span, value.span) }
     }
 
     /// The trailers without what says the outcome.

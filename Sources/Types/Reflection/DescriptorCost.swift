@@ -89,7 +89,7 @@ struct DescriptorCost: Equatable {
             parts += contents.children.map { Part(kind: $0.kind, place: $0.place, scope: full, depth: depth) }
             guard definitions + parts.count <= Self.maxDefinitions else { throw .tooManyDefinitions }
             guard names <= Self.maxNames, lookups <= Self.maxLookups else { throw .longNames }
-            guard extensions * ranges <= Self.maxPairs else { throw .tooManyDefinitions }
+            guard extensions * ranges <= Self.maxPairs else { throw .tooManyExtensions }
         }
     }
 

@@ -31,6 +31,8 @@ package enum ReflectionError: Error, Equatable, Sendable {
     case tooManyFiles
     /// There are too many definitions in the files.
     case tooManyDefinitions
+    /// There are too many extensions, and ranges for them.
+    case tooManyExtensions
     /// The full names of the definitions, or those that are looked up, are too long together.
     case longNames
     /// There are too many services.
@@ -59,6 +61,7 @@ package enum ReflectionError: Error, Equatable, Sendable {
         case .tooManyFiles: "its reflection returns more than \(ReflectionSession.maxFiles) files"
         case .tooManyDefinitions:
             "its reflection returns more than \(DescriptorCost.maxDefinitions) definitions"
+        case .tooManyExtensions: "its reflection returns too many extensions and ranges for them"
         case .longNames: "the names in its reflection are too long, or too deep"
         case .tooManyServices: "its reflection lists more than \(ReflectionSession.maxServices) services"
         case .types(let text): "the types of its reflection are not valid: \(text)"
