@@ -40,6 +40,7 @@ import Testing
     @Test(arguments: [
         ("0s", Int64(0), Int32(0), "0s"), ("1.5s", 1, 500_000_000, "1.500s"), ("-0.000000001s", 0, -1, "-0.000000001s"),
         ("-1.5s", -1, -500_000_000, "-1.500s"), ("315576000000s", 315_576_000_000, 0, "315576000000s"),
+        ("-315576000000.5s", -315_576_000_000, -500_000_000, "-315576000000.500s"),
     ])
     func `a duration is in seconds`(_ text: String, _ seconds: Int64, _ nanos: Int32, _ written: String) {
         let time = DurationText.read(Array(text.utf8).span)
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "s", "1", "-s", "1.s", ".5s", "1.0000000001s", "315576000001s", "315576000000.1s", "+1s", "1 s", "1e2s",
+        "", "s", "1", "-s", "1.s", ".5s", "1.0000000001s", "315576000001s", "+1s", "1 s", "1e2s",
         "--1s",
     ])
     func `what is no duration is none`(_ text: String) {

@@ -30,7 +30,7 @@ struct JSONParser: ~Escapable {
         guard depth <= MessageError.maxDepth else { throw .depth }
         do throws(MessageError) {
             guard type.form == .fields else { return try readWellKnown(into: message, type, depth) }
-            try reader.expect(UInt8(ascii: "{"))
+            try reader.open(UInt8(ascii: "{"), "an object")
             try readMembers(into: message, type, depth)
         } catch {
             throw error.of(type)
@@ -126,7 +126,7 @@ struct JSONParser: ~Escapable {
         _ list: List?,
         _ depth: Int
     ) throws(MessageError) {
-        try reader.expect(UInt8(ascii: "["))
+        try reader.open(UInt8(ascii: "["), "a list")
         var index = 0
         while try reader.hasMore(before: UInt8(ascii: "]"), isFirst: index == 0) {
             do throws(MessageError) {
@@ -154,7 +154,7 @@ struct JSONParser: ~Escapable {
         _ depth: Int
     ) throws(MessageError) {
         let entry = field.messageType.fields
-        try reader.expect(UInt8(ascii: "{"))
+        try reader.open(UInt8(ascii: "{"), "an object")
         var isFirst = true
         // Keys whose values were left out are in no map.
         var dropped: Set<String> = []

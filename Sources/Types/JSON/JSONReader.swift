@@ -55,6 +55,17 @@ struct JSONReader: ~Escapable {
         guard try read(mark) else { throw unexpected() }
     }
 
+    /// Reads the bracket or brace that opens a list or an object, which is what `form` calls it.
+    mutating func open(_ mark: UInt8, _ form: StaticString) throws(MessageError) {
+        guard try !read(mark) else { return }
+        switch text[position] {
+        case UInt8(ascii: "\""), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "-"), 0x30...0x39,
+            UInt8(ascii: "t"), UInt8(ascii: "f"):
+            throw MessageError("not \(form)")
+        default: throw unexpected()
+        }
+    }
+
     /// Reads the comma between two members or elements, or the mark behind the last.
     ///
     /// - Returns: whether another one follows.

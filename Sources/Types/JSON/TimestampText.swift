@@ -106,15 +106,12 @@ enum TimestampText {
 
 /// A Duration in JSON: seconds, with an `s` behind them.
 enum DurationText {
-    /// Ten thousand years.
+    /// Ten thousand years; a fraction may come on top.
     private static let range: ClosedRange<Int64> = -315_576_000_000...315_576_000_000
 
     static func text(_ time: SecondsAndNanos) -> String? {
-        let isAtBound = time.seconds.magnitude == range.upperBound.magnitude && time.nanos != 0
         let isOfOneSign = time.seconds == 0 || time.nanos == 0 || (time.seconds < 0) == (time.nanos < 0)
-        guard range ~= time.seconds, -1_000_000_000 < time.nanos, time.nanos < 1_000_000_000, isOfOneSign,
-            !isAtBound
-        else {
+        guard range ~= time.seconds, -1_000_000_000 < time.nanos, time.nanos < 1_000_000_000, isOfOneSign else {
             return nil
         }
         let sign = time.seconds < 0 || time.nanos < 0 ? "-" : ""
@@ -127,8 +124,7 @@ enum DurationText {
         let digits = text.extracting((isNegative ? 1 : 0)..<text.count - 1)
         let point = digits.firstIndex(of: UInt8(ascii: ".")) ?? digits.count
         guard let whole = digits.extracting(..<point).decimal, range ~= Int64(whole),
-            let nanos = point == digits.count ? 0 : SecondsAndNanos.fraction(digits.extracting(point...)),
-            Int64(whole) < range.upperBound || nanos == 0
+            let nanos = point == digits.count ? 0 : SecondsAndNanos.fraction(digits.extracting(point...))
         else { return nil }
         return isNegative
             ? SecondsAndNanos(seconds: -Int64(whole), nanos: -nanos)

@@ -399,7 +399,6 @@ REJECTED = {
     "a duration with two signs, negative": (ALL, text(32, number(1, -1) + number(2, 1)), "google.protobuf.Duration"),
     "a duration with many nanos": (ALL, text(32, number(2, 10**9)), "google.protobuf.Duration"),
     "a duration with the least nanos": (ALL, text(32, number(2, -(2**31))), "google.protobuf.Duration"),
-    "a duration beyond the longest": (ALL, text(32, number(1, 315576000000) + number(2, 1)), "google.protobuf.Duration"),
     "a mask with a capital": (ALL, text(33, text(1, "fooBar")), "google.protobuf.FieldMask"),
     "a mask with a number behind an underscore": (ALL, text(33, text(1, "foo_3_bar")), "google.protobuf.FieldMask"),
     "a mask with two underscores": (ALL, text(33, text(1, "foo__bar")), "google.protobuf.FieldMask"),

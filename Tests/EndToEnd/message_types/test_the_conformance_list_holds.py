@@ -62,6 +62,7 @@ ACCEPTED = {
     "DoubleFieldMinNegativeValue": (ALL, '{"doubleValue":-1.79769e+308}'),
     # Enumerations, strings and messages
     "EnumField": (ALL, '{"colour":"NONE"}'),
+    "EnumFieldWithAliasLowerCase": (ALL, '{"alias":"uno"}'),
     "EnumFieldWithAliasDifferentCase": (ALL, '{"alias":"uNo"}'),
     "StringField": (ALL, '{"stringValue":"Hello world!"}'),
     "StringFieldUnicode": (ALL, '{"stringValue":"谷歌"}'),

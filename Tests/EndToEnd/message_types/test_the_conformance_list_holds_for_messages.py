@@ -70,7 +70,8 @@ def default(kind, field):
 
 def other(kind, field):
     """A field with a value that is not the default: the number 1, the text "a" or a message with a number."""
-    ones = {"DOUBLE": struct.pack("<d", 1), "FLOAT": struct.pack("<f", 1), "SINT32": b"\2", "SINT64": b"\2", "MESSAGE": VALUES["MESSAGE"][1]}
+    numbers = {"DOUBLE": struct.pack("<d", 1), "FLOAT": struct.pack("<f", 1), "SINT32": zigzag(1), "SINT64": zigzag(1)}
+    ones = {**numbers, "MESSAGE": VALUES["MESSAGE"][1]}
     value = ones.get(kind) or (sized("a") if kind in DELIMITED else b"\1" + VALUES[kind][0][1:])
     return tag(field, WIRE_TYPES.get(kind, 0)) + value
 
@@ -131,7 +132,8 @@ def inner(*fields):
 
 
 def oneof_message(*fields):
-    return text(31, text(11, b"".join(fields)))
+    """A message of a oneof in another."""
+    return text(31, text(31, b"".join(fields)))
 
 
 CASES = {
@@ -169,13 +171,13 @@ WRITTEN = {
     # The last value of a key replaces the first. It is not merged with it.
     "ValidDataMap.STRING.MESSAGE.MergeValue": (
         ALL,
-        text(86, text(1, "") + text(2, inner(number(2, 1), number(23, 1)))) + text(86, text(1, "") + text(2, inner(number(3, 1), number(23, 1)))),
+        b"".join(text(86, text(1, "") + text(2, inner(number(field, 1), number(23, 1)))) for field in (2, 3)),
         {"allByName": {"": {"inner": {"int64Value": "1", "ints": [1]}}}},
     ),
     "ValidDataOneof.MESSAGE.Merge": (
         OTHERS,
-        oneof_message(number(5, 1), number(33, 1)) + oneof_message(number(33, 2)),
-        {"oneMessage": {"messages": [{"int32s": [1], "oneUint32": 1}, {"oneUint32": 2}]}},
+        oneof_message(number(13, 1), number(33, 1), number(5, 1)) + oneof_message(number(33, 2), number(5, 2)),
+        {"oneMessage": {"oneMessage": {"int32s": [1, 2], "uint32s": [1], "oneUint32": 2}}},
     ),
     "FloatFieldNormalizeQuietNan": (ALL, four(12, struct.pack("<I", 0x7FA12345)), {"floatValue": "NaN"}),
     "FloatFieldNormalizeSignalingNan": (ALL, four(12, struct.pack("<I", 0xFFB54321)), {"floatValue": "NaN"}),
