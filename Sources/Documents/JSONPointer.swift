@@ -4,6 +4,8 @@ internal import Bytes
 public struct JSONPointer: Equatable, Sendable {
     /// The names and indices on the way, without their escapes.
     public let tokens: [String]
+    /// The same as ProtoJSON names fields that are called so in a definition: `card_number` is `cardNumber`.
+    public let protoTokens: [String]
 
     /// Reads a pointer; none if the text is neither empty nor begins with `/`.
     public init?(_ text: String) {
@@ -11,6 +13,18 @@ public struct JSONPointer: Equatable, Sendable {
         let scalars = text.unicodeScalars
         guard scalars.isEmpty || scalars.first == "/" else { return nil }
         tokens = scalars.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(Self.unescape)
+        protoTokens = tokens.map(Self.lowerCamelCase)
+    }
+
+    /// A name without its underscores, and with a capital behind each.
+    private static func lowerCamelCase(_ name: String) -> String {
+        var (result, isBehind) = (String.UnicodeScalarView(), false)
+        for scalar in name.unicodeScalars {
+            let isCapital = isBehind && "a"..."z" ~= scalar
+            isBehind = scalar == "_"
+            if !isBehind { result.append(isCapital ? Unicode.Scalar(UInt8(scalar.value) - 32) : scalar) }
+        }
+        return String(result)
     }
 
     /// Turns `~1` into `/` and `~0` into `~`.
@@ -35,26 +49,36 @@ extension JSONValue {
         pointer.tokens.reduce(self) { value, token in value?.child(token) }
     }
 
-    /// Puts another value in a place, if there is one; a `*` on the way stands for each item and each member.
-    public mutating func replace(_ pointer: JSONPointer, by value: JSONValue) {
-        replace(pointer.tokens[...], by: value)
+    /// The value in a place of ProtoJSON, where a field may also be named as its definition does.
+    public func valueOfProtoJSON(at pointer: JSONPointer) -> JSONValue? {
+        zip(pointer.tokens, pointer.protoTokens).reduce(self) { value, names in
+            value?.child(names.0) ?? value?.child(names.1)
+        }
     }
 
-    private mutating func replace(_ tokens: ArraySlice<String>, by value: JSONValue) {
-        guard let token = tokens.first else {
+    /// Puts another value in a place, if there is one; a `*` on the way stands for each item and each member, and a name also for
+    /// that in ProtoJSON.
+    public mutating func replace(_ pointer: JSONPointer, by value: JSONValue) {
+        replace(pointer.tokens[...], pointer.protoTokens[...], by: value)
+    }
+
+    private mutating func replace(_ tokens: ArraySlice<String>, _ others: ArraySlice<String>, by value: JSONValue) {
+        guard let token = tokens.first, let other = others.first else {
             self = value
             return
         }
-        let rest = tokens.dropFirst()
+        let (rest, otherRest) = (tokens.dropFirst(), others.dropFirst())
         switch self {
         case .array(var items):
             for index in items.indices where token == "*" || token == String(index) {
-                items[index].replace(rest, by: value)
+                items[index].replace(rest, otherRest, by: value)
             }
             self = .array(items)
         case .object(var members):
-            for index in members.indices where token == "*" || token.isSame(as: members[index].name) {
-                members[index].value.replace(rest, by: value)
+            for index in members.indices {
+                let name = members[index].name
+                guard token == "*" || token.isSame(as: name) || other.isSame(as: name) else { continue }
+                members[index].value.replace(rest, otherRest, by: value)
             }
             self = .object(members)
         default: return

@@ -1,5 +1,6 @@
 package import Configuration
 internal import Telemetry
+package import Types
 
 /// One configuration, with everything that was parsed, read and made for it.
 ///
@@ -50,20 +51,24 @@ package final class Plan: Sendable {
         self.chains = chains
         tls = TLSContexts(settings, into: diagnostics)
         types = KnownTypes(settings.types, into: diagnostics)
-        // Reflection may bring messages that have more.
-        if let types, types.reflected == nil {
-            let check = PlaceCheck(types.set, into: diagnostics)
-            let routes = Dictionary(grouping: settings.routes) { $0.chain ?? "" }.mapValues { $0.map(\.match) }
-            for (chain, list) in zip(chains, lists) {
-                check.check(chain.plan, list.1, routes: routes[chain.name] ?? [])
-            }
-        }
         reflection = ReflectionPlan(settings, tls)
         credentials = resources.credentials
         tokenFiles = Set(credentials.compactMap(\.source.path)).sorted()
         logFiles = resources.logFiles
         buckets = resources.buckets?.bounds ?? .standard
         asksForUnits = chains.contains { $0.plan.links.contains { $0.condition?.asksForUnits == true } }
+        // Reflection may bring more.
+        if let types, types.reflected == nil { check(types.set, into: diagnostics) }
+    }
+
+    /// Warns of places in messages, of services and of methods that the configuration names and no type has.
+    package func check(_ types: TypeSet, into diagnostics: Diagnostics) {
+        ProcedureCheck(types, into: diagnostics).check(settings)
+        let check = PlaceCheck(types, into: diagnostics)
+        let routes = Dictionary(grouping: settings.routes) { $0.chain ?? "" }.mapValues { $0.map(\.match) }
+        for (chain, items) in zip(chains, [settings.interceptors] + settings.chains.map(\.items)) {
+            check.check(chain.plan, items, routes: routes[chain.name] ?? [])
+        }
     }
 
     /// How many steps a worker takes to prepare a generation of it.

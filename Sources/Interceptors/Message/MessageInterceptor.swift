@@ -145,7 +145,8 @@ final class MessageInterceptor: Interceptor {
         let error = plan.requirements?.error(
             of: payload,
             { message.json($0, call) },
-            unreadable: call.unreadableMessage
+            isProtoJSON: call.hasMessageTypes,
+            unreadable: call.problem(of: message)
         )
         if let error {
             if error == Call.unknownTypeText, let missing = call.missingTypes { return .reject(missing) }
@@ -171,9 +172,12 @@ final class MessageInterceptor: Interceptor {
 extension Call {
     fileprivate static let unknownTypeText = "has a type that Martlet does not know"
 
-    /// What is wrong with a message that cannot be read as JSON.
-    fileprivate var unreadableMessage: String {
-        if hasMessageTypes { return "is not valid for its type" }
+    /// What is wrong with a message that cannot be read as JSON; where values are to be kept out, no more than that.
+    fileprivate func problem(of message: Message) -> String {
+        if hasMessageTypes {
+            let flaw = redactions.hasPointers ? nil : message.flaw
+            return "is not valid for its type" + (flaw.map { ": \($0)" } ?? "")
+        }
         return lacksMessageTypes ? Self.unknownTypeText : "is not valid JSON"
     }
 }

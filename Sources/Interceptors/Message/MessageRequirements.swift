@@ -97,11 +97,13 @@ struct MessageRequirements: Sendable {
     /// - Parameters:
     ///   - payload: the message.
     ///   - json: reads it as JSON.
+    ///   - isProtoJSON: whether that is the ProtoJSON of a known type.
     ///   - unreadable: what is wrong with it if that cannot be.
     /// - Returns: none for a message that is as required.
     func error(
         of payload: Span<UInt8>,
         _ json: (Span<UInt8>) -> JSONValue? = { try? JSON.parse($0) },
+        isProtoJSON: Bool = false,
         unreadable: @autoclosure () -> String = "is not valid JSON"
     ) -> String? {
         if let maxSize, payload.count > maxSize {
@@ -113,7 +115,11 @@ struct MessageRequirements: Sendable {
         if let pattern, !pattern.matches(payload) { return "does not match the required pattern" }
         guard let requirements else { return nil }
         guard let value = json(payload) else { return unreadable() }
-        let wrong = requirements.first { !Self.holds($0.test, value.value(at: $0.pointer)) }
+        let wrong = requirements.first { requirement in
+            let pointer = requirement.pointer
+            let found = isProtoJSON ? value.valueOfProtoJSON(at: pointer) : value.value(at: pointer)
+            return !Self.holds(requirement.test, found)
+        }
         return wrong.map { "does not have the required value at \($0.name)" }
     }
 

@@ -147,7 +147,9 @@ struct ResponseCondition: Sendable {
         }
         if !jsonConditions.isEmpty {
             guard facts.isMessageKnown else { return nil }
-            guard let json = facts.json, jsonConditions.allSatisfy({ $0.holds(for: json) }) else { return false }
+            guard let json = facts.json, jsonConditions.allSatisfy({ $0.holds(for: json, facts.isProtoJSON) }) else {
+                return false
+            }
         }
         if mustBeEmpty {
             guard let isEmpty = facts.isEmpty else { return nil }
@@ -191,8 +193,8 @@ struct JSONCondition: Sendable {
     private static func value(_ node: Node) -> JSONValue { (try? JSON.parse(node.json)) ?? .null }
 
     /// Whether it is there; another value than one that must not be has to be there, too.
-    func holds(for root: JSONValue) -> Bool {
-        let found = root.value(at: pointer)
+    func holds(for root: JSONValue, _ isProtoJSON: Bool) -> Bool {
+        let found = isProtoJSON ? root.valueOfProtoJSON(at: pointer) : root.value(at: pointer)
         return switch test {
         case .present: found != nil
         case .absent: found == nil

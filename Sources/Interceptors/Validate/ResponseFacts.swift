@@ -18,6 +18,8 @@ struct ResponseFacts {
     var isMessageKnown: Bool
     /// The message, if it is JSON.
     var json: JSONValue?
+    /// Whether that is the ProtoJSON of a known type.
+    var isProtoJSON = false
     /// Whether there is nothing in the response, once that is known.
     var isEmpty: Bool?
     /// The trailers, once they have come.
@@ -36,6 +38,7 @@ struct ResponseFacts {
         phase = .message
         // The JSON of an error in unary Connect is no message.
         json = call.isErrorInJSON(status) ? try? JSON.parse(payload) : message.json(payload, call)
+        isProtoJSON = call.hasMessageTypes && !call.isErrorInJSON(status)
         isMessageKnown = true
         isEmpty = payload.isEmpty
         trailers = call.rpcProtocol.isUnaryConnect ? call.responseTrailers : nil
@@ -46,11 +49,11 @@ struct ResponseFacts {
     }
 
     /// The end has come.
-    init(end: ResponseEnd, json: JSONValue?, isEmpty: Bool) {
+    init(end: ResponseEnd, json: JSONValue?, isProtoJSON: Bool, isEmpty: Bool) {
         phase = .end
         code = end.code
         isMessageKnown = true
-        self.json = json
+        (self.json, self.isProtoJSON) = (json, isProtoJSON)
         self.isEmpty = isEmpty
         trailers = end.trailers
     }

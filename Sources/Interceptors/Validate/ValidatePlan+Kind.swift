@@ -8,8 +8,8 @@ extension ValidatePlan {
             Checks responses, and errors that prevent one. The first rule that matches passes the response, \
             turns it into an error, changes it, or retries the request. Rules on messages apply when a message \
             arrives, and rules on trailers and codes when the response ends. What the caller has received by \
-            then stays. Messages are checked only as JSON: a unary message, the first message of a stream, or a \
-            plain HTTP body.
+            then stays. Rules on messages read JSON, and Protobuf of a known type: a unary message, the first \
+            message of a stream, or a plain HTTP body.
             """,
         isPerAttempt: true,
         options: [

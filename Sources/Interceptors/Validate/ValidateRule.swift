@@ -190,10 +190,11 @@ struct ValidateError: Sendable {
         name.hasPrefix("json:") ? JSONPointer(String(name.dropFirst(5))) : nil
     }
 
-    func error(status: Int, json: JSONValue?) -> RPCError {
+    func error(status: Int, json: JSONValue?, isProtoJSON: Bool) -> RPCError {
         let text = message.filled { name in
             if name == "status" { return Array("\(status)".utf8) }
-            return Self.pointer(name).flatMap { json?.value(at: $0) }?.text ?? []
+            guard let json, let pointer = Self.pointer(name) else { return [] }
+            return (isProtoJSON ? json.valueOfProtoJSON(at: pointer) : json.value(at: pointer))?.text ?? []
         }
         return RPCError(code, String(decoding: (text ?? []).prefix(Self.maxMessage), as: UTF8.self))
     }

@@ -22,6 +22,7 @@ final class Validation {
     private var candidates: UInt64 = 0
     private var status = 0
     private var json: JSONValue?
+    private var isProtoJSON = false
     private var isEmpty = true
     private var retryAfter = Duration.zero
     private var pushback: RetryPushback?
@@ -56,7 +57,7 @@ final class Validation {
         if payload.count > 0 { isEmpty = false }
         guard position < rules.count, message.number == 1 else { return .next }
         let facts = ResponseFacts(message: message, payload, status: status, call)
-        json = facts.json
+        (json, isProtoJSON) = (facts.json, facts.isProtoJSON)
         return decide(facts, call, head: call.heldHead, message: message)
     }
 
@@ -73,7 +74,7 @@ final class Validation {
             isEmpty
             && (call.rpcProtocol.hasEnvelopes || call.responseHasOneBody)
         return decide(
-            ResponseFacts(end: end, json: json, isEmpty: isEmpty),
+            ResponseFacts(end: end, json: json, isProtoJSON: isProtoJSON, isEmpty: isEmpty),
             call,
             head: call.heldHead,
             end: end
@@ -139,7 +140,7 @@ final class Validation {
             case .fail(let error):
                 // The text goes into logs.
                 let json = facts.json.map(call.redactions.masked)
-                return .failing(error.error(status: status, json: json), end)
+                return .failing(error.error(status: status, json: json, isProtoJSON: facts.isProtoJSON), end)
             case .replace(let replacement, _):
                 if let error = replace(replacement, headerRules, head, message, call) { return .failing(error, end) }
                 return .next

@@ -72,10 +72,16 @@ extension AccessLogLine {
             null("service")
             null("method")
         }
-        field("http_method", text: request.method)
-        field("host", text: received.authority)
-        field("path", text: request.path)
-        if let binding = call.callerLeg.rest?.binding { field("rest_path", text: Array(binding.text.utf8).span) }
+        if let rest = call.callerLeg.rest {
+            field("http_method", text: rest.httpMethod.span)
+            field("host", text: received.authority)
+            field("path", text: rest.path.span)
+            field("rest_path", text: Array(rest.binding.text.utf8).span)
+        } else {
+            field("http_method", text: request.method)
+            field("host", text: received.authority)
+            field("path", text: request.path)
+        }
         writeRoute(call)
         if let upstream = call.route.upstream {
             let name = upstream.name

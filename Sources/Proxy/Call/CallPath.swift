@@ -51,10 +51,8 @@ extension Call {
         if let error = callerLeg.rest?.error ?? deadline.error { return fail(error, by: .martlet) }
         let request = request
         guard let upstream = route.upstream else {
-            return fail(
-                RPCError(.unimplemented, "no route for \(request.path.string)", httpStatus: 404),
-                by: .martlet
-            )
+            let error = RPCError(.unimplemented, "no route for \(request.path.string)", httpStatus: 404)
+            return fail(missingRESTPaths ?? error, by: .martlet)
         }
         if let error = chooseProtocol(upstream) { return fail(error, by: .martlet) }
         if upstream.speaksOnlyHTTP1, upstreamLeg.side.needsHTTP2 {

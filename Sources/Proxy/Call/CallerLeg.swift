@@ -20,6 +20,8 @@ struct CallerLeg {
     /// A caller that has used a REST path.
     struct REST {
         let stream: RESTResponseStream
+        /// The method and the path as the caller has sent them.
+        let httpMethod: [UInt8], path: [UInt8]
         /// The error of the head, of which the chain hears.
         let error: RPCError?
 

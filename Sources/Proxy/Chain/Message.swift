@@ -32,6 +32,8 @@ public final class Message {
     private let queues: ByteQueuePool
     /// The message as JSON, once somebody has asked for it.
     private var view: JSONValue??
+    /// What is wrong with a message that was asked for as JSON, and is not of its type.
+    public private(set) var flaw: String?
     /// The message where it is not what lies in the bytes that have arrived: decompressed, changed or held.
     private(set) var current: ByteQueue?
     /// The message as it has arrived, where it is held and `current` is not that.
@@ -91,7 +93,7 @@ public final class Message {
     /// - Returns: none for what is not JSON, and for a message of an unknown type.
     public func json(_ payload: Span<UInt8>, _ call: Call) -> JSONValue? {
         if let view { return view }
-        let read = call.json(payload, direction)
+        let read = call.json(payload, direction, &flaw)
         view = .some(read)
         return read
     }
@@ -113,7 +115,7 @@ public final class Message {
     func release() {
         for queue in [current, arrived, replacement] { if let queue { queues.release(queue) } }
         (current, arrived, replacement) = (nil, nil, nil)
-        (added, view) = ([], nil)
+        (added, view, flaw) = ([], nil, nil)
     }
 
     /// Does what hooks have asked for.
@@ -123,7 +125,7 @@ public final class Message {
         if let replacement {
             if let current { queues.release(current) }
             current = replacement
-            (self.replacement, view) = (nil, nil)
+            (self.replacement, view, flaw) = (nil, nil, nil)
             isChanged = true
         }
         guard !added.isEmpty else { return [] }

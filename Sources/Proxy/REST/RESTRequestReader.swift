@@ -47,8 +47,9 @@ final class RESTRequestReader: HTTPStreamUser {
         expectsContinue = head.expectsContinue
         head.expectsContinue = false
         self.stream = RESTResponseStream(stream, match, types, head, listener)
+        let (httpMethod, path) = (head.method.array, head.path.array)
         head.becomeConnect(match)
-        let rest = CallerLeg.REST(stream: self.stream, error: match.error)
+        let rest = CallerLeg.REST(stream: self.stream, httpMethod: httpMethod, path: path, error: match.error)
         call = Call(self.stream, head: head, end: false, from: peer, on: listener, rest: rest)
         self.stream.call = call
     }

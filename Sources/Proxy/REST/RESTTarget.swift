@@ -20,18 +20,20 @@ struct RESTTarget {
     /// - Parameters:
     ///   - binding: the path.
     ///   - message: the message in JSON, with the names of ProtoJSON.
-    /// - Throws: an error with the code `unimplemented` for a message that has no such path, or a field that it has no place for,
-    ///   and with the code `invalid_argument` for a body that is not valid.
+    /// - Throws: an error with the code `invalid_argument` for a value that cannot stand in the path, and for a body that is not
+    ///   valid, and with the code `unimplemented` for a field that the path has no place for.
     init(_ binding: RESTBinding, _ message: JSONValue) throws(RPCError) {
         var left = message
         let path = ByteQueue()
+        var last = ""
         let isComplete = binding.appendPath(to: path) { (field: FieldPath) -> String? in
             let text = left.value(at: field.steps[...]).flatMap(Self.text) ?? Self.text(of: field.absent)
             left.remove(field.steps[...])
+            last = field.steps.map(\.json).joined(separator: ".")
             return text
         }
         guard isComplete else {
-            throw RPCError(.unimplemented, "the message has no value for a part of the path \(binding.text)")
+            throw RPCError(.invalidArgument, "the value of \(last) cannot stand in the path \(binding.text)")
         }
         try setBody(&left, binding)
         if case .message = binding.body {} else { try Self.appendQuery(of: left, binding, to: path) }

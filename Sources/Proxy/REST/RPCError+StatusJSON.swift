@@ -4,23 +4,40 @@ internal import RPC
 internal import Types
 
 extension RPCError {
-    /// Reads the error that a REST server has sent: a `google.rpc.Status` as JSON, or that in a member `error`; else what the
-    /// HTTP status says.
+    /// Reads the error that a REST server has sent: a `google.rpc.Status` as JSON, or that in a member `error`.
     ///
-    /// Details whose type is unknown are dropped, unless they are there in base64.
+    /// The code is that of the member `code`, or of the name in `status`, as Google's APIs have it beside the HTTP status;
+    /// else that of the HTTP status. Details whose type is unknown are dropped, unless they are there in base64.
     init(restStatus body: Span<UInt8>, httpStatus: Int, _ types: KnownTypes, _ codec: MessageCodec) {
-        let inferred = RPCCode(inferredFromStatus: httpStatus)
         let json = body.count <= 64 * 1024 ? try? JSON.parse(body) : nil
         let status = json?["error"] ?? json
-        guard let number = status?["code"]?.integer else {
-            self.init(inferred, "HTTP status \(httpStatus)")
-            return
-        }
-        // Some have the HTTP status there.
-        let code = UInt8(exactly: number).flatMap(RPCCode.init(rawValue:)) ?? inferred
-        self.init(code == .ok ? inferred : code, status?["message"]?.string ?? "")
+        let number = status?["code"]?.integer.flatMap { UInt8(exactly: $0) }
+        let name = status?["status"]?.string?.lowercased()
+        var code = number.flatMap(RPCCode.init(rawValue:)) ?? .ok
+        if code == .ok, let name { code = name == "cancelled" ? .canceled : RPCCode(name: name) ?? .ok }
+        if code == .ok { code = RPCCode(restStatus: httpStatus) }
+        self.init(code, status?["message"]?.string ?? status?.string ?? "HTTP status \(httpStatus)")
         guard case .array(let items)? = status?["details"] else { return }
         details = items.compactMap { ErrorDetail(json: $0, types, codec) }
+    }
+}
+
+extension RPCCode {
+    /// The code whose HTTP status this is (google/rpc/code.proto), or that is nearest to it: servers of REST mean something by
+    /// it, which those of gRPC leave to what stands before them.
+    fileprivate init(restStatus status: Int) {
+        switch status {
+        case 400: self = .invalidArgument
+        case 404: self = .notFound
+        case 409: self = .aborted
+        case 412: self = .failedPrecondition
+        case 416: self = .outOfRange
+        case 429: self = .resourceExhausted
+        case 499: self = .canceled
+        case 500: self = .internal
+        case 501: self = .unimplemented
+        default: self = RPCCode(inferredFromStatus: status)
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+package import Configuration
 package import Events
 internal import Policy
 package import Time
@@ -22,7 +23,7 @@ package final class ReflectionManager {
     private lazy var tasks = LoopTasks(on: loop)
     private var random = Xoshiro256()
     /// What the configuration says.
-    private var source: (plan: ReflectionPlan, base: KnownTypes)?
+    private var source: (plan: ReflectionPlan, base: KnownTypes, whole: Plan)?
     /// The last good types, and the files that they are made of; no files if those of the configuration do not fit them.
     private var last: (types: KnownTypes, files: ReflectedFiles?)?
     private var schedule = ReflectionSchedule(refresh: .zero, at: .start)
@@ -63,7 +64,7 @@ package final class ReflectionManager {
             report = ReflectionReport(upstream: reflection.upstream)
         }
         let hasSameFiles = source?.base.hasSameFiles(as: base) ?? false
-        source = (reflection, base)
+        source = (reflection, base, plan)
         schedule = ReflectionSchedule(refresh: reflection.refresh, at: loop.now)
         arm()
         guard let last else { return base }
@@ -140,6 +141,9 @@ package final class ReflectionManager {
         case .failure(let error): fail(error)
         case .success(let types):
             last = (types, files)
+            let diagnostics = Diagnostics()
+            source?.whole.check(types.set, into: diagnostics)
+            report?.warnings = diagnostics.warnings
             publish(types)
             succeed(files, isNew: true)
         }
@@ -152,6 +156,7 @@ package final class ReflectionManager {
         report?.succeeded += 1
         report?.lastSuccess = loop.clock.wall
         report?.services = last?.types.set.services.count
+        report?.unknownRESTServices = last?.types.unknownRESTServices ?? []
         if let report, isNew || hadError { onEvent(.known(report, files)) }
         arm()
     }
@@ -172,6 +177,10 @@ package struct ReflectionReport: Sendable {
     package let upstream: String
     /// How many services are known, those of files included; none if no fetch has succeeded.
     package fileprivate(set) var services: Int?
+    /// What the configuration names and the types do not have.
+    package fileprivate(set) var warnings: [Diagnostic] = []
+    /// The services of `types.rest` that nobody has.
+    package fileprivate(set) var unknownRESTServices: [String] = []
     /// Why the last fetch has failed, if it has.
     package fileprivate(set) var error: String?
     /// How many fetches have succeeded.

@@ -21,7 +21,7 @@ extension Call {
             if callerLeg.rest != nil { worker.counters.translated(.restToConnect) }
             return nil
         }
-        if let error = errorByType { return error }
+        if let error = errorByType ?? errorOfPlain(upstream) { return error }
         do throws(RPCError) {
             upstreamLeg.spoken = try rpcProtocol.translated(for: upstream.families) { methodType.map { !$0.streams } }
             upstreamLeg.restBindings = try restPaths(upstream)
@@ -91,6 +91,16 @@ extension Call {
             metadata: [("allow", "POST")],
             httpStatus: 405
         )
+    }
+
+    /// What is wrong with a request of plain HTTP: servers that speak nothing but gRPC have no place for one.
+    private func errorOfPlain(_ upstream: Upstream) -> RPCError? {
+        guard rpcProtocol == .http, !upstream.families.contains(.connect) else { return nil }
+        if let missing = missingRESTPaths { return missing }
+        let lack = generation.restTable == nil ? "" : ", and has no REST path"
+        let request = request
+        let problem = "it does not speak plain HTTP, and \(request.path.string) is no request of RPC\(lack)"
+        return RPCError(.unimplemented, "upstream \(upstream.settings.name): \(problem)", httpStatus: 404)
     }
 
     /// How the messages are converted for an upstream; none if it understands them.

@@ -22,6 +22,12 @@ extension Call {
         return RPCError(.unavailable, "the types of \(upstream) are not known yet")
     }
 
+    /// What the caller is told about a path that may be one of those that reflection has not brought yet.
+    var missingRESTPaths: RPCError? {
+        guard rpcProtocol == .http, let types = generation.types, types.awaitsPaths else { return nil }
+        return types.missing.map { RPCError(.unavailable, "the types of \($0) are not known yet") }
+    }
+
     /// Whether messages are in Protobuf, of types that Martlet does not know.
     public var lacksMessageTypes: Bool { codec == .proto && rpcProtocol != .http && methodType == nil }
     /// Whether messages are of types that Martlet knows.
@@ -33,6 +39,12 @@ extension Call {
     /// the sender writes it: a rule and the upstream read the same. Interceptors ask ``Message/json(_:_:)`` instead, which reads a
     /// message once for all of them.
     public func json(_ payload: Span<UInt8>, _ direction: Direction) -> JSONValue? {
+        var problem: String?
+        return json(payload, direction, &problem)
+    }
+
+    /// Likewise; says what is wrong with a message that is not of its type.
+    func json(_ payload: Span<UInt8>, _ direction: Direction, _ problem: inout String?) -> JSONValue? {
         guard let types = generation.types, let type = messageType(direction) else { return try? JSON.parse(payload) }
         let (message, text) = (worker.acquireQueue(), worker.acquireQueue())
         defer {
@@ -57,6 +69,7 @@ extension Call {
             )
             try codec.appendJSON(of: message.readable, type, types.set, limit: limit, to: text)
         } catch {
+            problem = error.description
             return nil
         }
         return try? JSON.parse(text.readable)

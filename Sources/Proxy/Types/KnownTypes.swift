@@ -114,6 +114,15 @@ extension KnownTypes {
     /// The upstream whose types are to come, and have not yet.
     var missing: String? { hasReflected ? nil : reflected }
 
+    /// Whether paths are to come with them.
+    var awaitsPaths: Bool { missing != nil && !restServices.isEmpty }
+
+    /// The services whose paths callers may use, and that nobody knows.
+    package var unknownRESTServices: [String] {
+        let known = Set(set.services.map(\.name))
+        return restServices.filter { !known.contains($0) }
+    }
+
     /// The files of the descriptor sets, without their bytes.
     var files: [DescriptorFile] { sets.flatMap { DescriptorFile.files(of: $0) } }
 

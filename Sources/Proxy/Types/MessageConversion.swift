@@ -70,11 +70,12 @@ final class MessageConversion {
         do throws(MessageError) {
             let wanted = direction == .request ? codec : codec == .proto ? .json : .proto
             if wanted == .proto {
+                // A response with more is that of a newer version.
                 try worker.messageCodec.appendMessage(
                     ofJSON: message,
                     type,
                     types.set,
-                    dropsUnknown: types.dropsUnknown && direction == .request,
+                    dropsUnknown: types.dropsUnknown || direction == .response,
                     limit: limit,
                     to: output
                 )

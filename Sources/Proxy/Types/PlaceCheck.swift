@@ -45,7 +45,8 @@ struct PlaceCheck {
         }
         guard !messages.isEmpty, !Self.isOfError(place) else { return }
         let naming = place.use == .change ? MessageType.Naming.changed : .read
-        guard !messages.contains(where: { $0.hasPlace(tokens, naming) }) else { return }
+        let others = place.pointer.protoTokens
+        guard !messages.contains(where: { $0.hasPlace(tokens, naming) || $0.hasPlace(others, naming) }) else { return }
         let guess = messages.lazy.compactMap { $0.nearestPlace(tokens, by: Suggestion.nearest) }.first
         if let guess {
             diagnostics.warn("no message has \(place.text); did you mean \(Self.text(guess))?", at: place.mark)

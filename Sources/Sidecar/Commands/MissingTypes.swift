@@ -17,6 +17,9 @@ struct MissingTypes {
         let chains = [settings.interceptors] + settings.chains.map(\.items)
         let conditions = settings.routes.compactMap(\.match) + chains.joined().compactMap(\.when)
         var seen: Set<String> = []
+        for service in settings.types.rest where services[service.text] == nil && seen.insert(service.text).inserted {
+            all.append(Missing(name: service.text, mark: service.mark))
+        }
         for condition in conditions.sorted(by: { $0.mark < $1.mark }) {
             for service in condition.services {
                 let methods = services[service]?.methods.map(\.name)

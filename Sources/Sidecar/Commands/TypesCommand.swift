@@ -52,6 +52,11 @@ struct TypesCommand {
             switch action {
             case .list:
                 types.set.services.flatMap { Self.lines($0, types.restTable) }.forEach(Terminal.print)
+                if loaded.plan.reflection != nil {
+                    let diagnostics = Diagnostics()
+                    loaded.plan.check(types.set, into: diagnostics)
+                    diagnostics.warnings.map { $0.line(file: file.name) }.forEach(Terminal.complain)
+                }
                 MissingTypes(loaded.plan.settings, types.set).lines(file: file.name).forEach(Terminal.print)
                 return isWhole ? .success : .failure
             case .decode(let name):

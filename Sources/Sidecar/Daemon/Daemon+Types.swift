@@ -18,9 +18,11 @@ extension Daemon {
         ReflectionManager(
             loop: loop,
             publish: { [unowned self] types in workers?.post { $0.use(types) } },
-            onEvent: { [log] event in
+            onEvent: { [log, file] event in
                 switch event {
-                case .known(let report, let files): log.note(report, files)
+                case .known(let report, let files):
+                    log.note(report, files)
+                    for warning in report.warnings { log.log(.warn, warning.line(file: file.name)) }
                 case .failed(let report): log.noteError(report)
                 }
             }
@@ -69,8 +71,10 @@ extension Daemon {
 extension OperationalLog {
     fileprivate func note(_ report: ReflectionReport, _ files: ReflectedFiles) {
         log(.info, "types known", ("upstream", report.upstream), ("services", "\(report.services ?? 0)"))
-        guard !files.leftOut.isEmpty else { return }
-        let names = files.leftOut.prefix(8).joined(separator: ", ") + (files.leftOut.count > 8 ? ", …" : "")
+        // What types.rest names and nobody lists is mostly misspelt.
+        let missing = files.leftOut + report.unknownRESTServices.filter { !files.leftOut.contains($0) }
+        guard !missing.isEmpty else { return }
+        let names = missing.prefix(8).joined(separator: ", ") + (missing.count > 8 ? ", …" : "")
         log(.warn, "types without some services", ("upstream", report.upstream), ("missing", names))
     }
 

@@ -20,7 +20,10 @@ enum JSONScalar {
         }
         if !isQuoted || bytes.count > 0 && JSONNumberText.length(bytes) == bytes.count {
             if let value = value(bytes, field) { return value }
-            throw MessageError("\(text.shown) is out of the range of \(name(of: field))")
+            let isFloat = field.kind == .double || field.kind == .float
+            let hasFraction = !isFloat && bytes.firstIndex(of: UInt8(ascii: ".")) != nil
+            let problem = hasFraction ? "not a value of the type" : "out of the range of"
+            throw MessageError("\(text.shown) is \(problem) \(name(of: field))")
         }
         throw MessageError("\"\(text.shown)\" is not a value of the type \(name(of: field))")
     }

@@ -112,6 +112,36 @@ def test_a_call_of_an_unknown_method_has_the_types_fetched_again(martlet, servic
 # What goes wrong
 
 
+def test_what_the_configuration_names_and_the_types_lack_is_logged(martlet, command, service, tmp_path):
+    rules = """
+        interceptors:
+          - message: { on: request, require: { json: { /idd: present } } }
+          - when: { service: SERVICE, method: Gett }
+            metrics: {}
+        """.replace("SERVICE", SERVICE)
+    upstream = service("id")
+    text = configuration(upstream.url, more=rules).replace("refresh: 1s }", f"refresh: 1s }}, rest: [{SERVICE}s]")
+    proxy = martlet(text)
+    proxy.stderr.wait(rf"warn types without some services upstream=orders missing={SERVICE}s\b")
+    proxy.stderr.wait(r"warn \S+martlet.yaml:\d+:\d+: no message has /idd; did you mean /id\?")
+    proxy.stderr.wait(rf"warn \S+martlet.yaml:\d+:\d+: {SERVICE} has no method \"Gett\"; did you mean Get\?")
+    file = tmp_path / "types.yaml"
+    file.write_text(text)
+    listed = command("types", "-c", file)
+    assert re.search(rf"^  {SERVICE}s +\S+types.yaml:\d+:\d+$", listed.stdout.text, re.MULTILINE)
+    assert "no message has /idd; did you mean /id?" in listed.stderr.text
+
+
+def test_paths_of_rest_are_unavailable_until_they_are_known(martlet, service):
+    upstream = service("id", versions=[])
+    text = configuration(upstream.url, more="routes: [ { match: { service: [NAME] }, upstream: orders } ]".replace("NAME", SERVICE))
+    proxy = martlet(text.replace("refresh: 1s }", f"refresh: 1s }}, rest: [{SERVICE}]"))
+    proxy.stderr.wait("types not known yet")
+    with proxy.http() as client:
+        response = client.get("/v1/orders/1")
+    assert (response.status_code, response.json()) == (503, UNKNOWN)
+
+
 def test_a_server_without_reflection(martlet, service):
     upstream = service("id", versions=[])
     proxy = martlet(configuration(upstream.url))

@@ -121,7 +121,7 @@ def test_explain(command, file):
     error = next(line for line in rejected.splitlines() if line.startswith('  {"code"'))
     assert json.loads(error)["code"] == 3
     sent = command("explain", "-c", file, "PUT", "/v1/things/lamp", "-H", "content-type: application/json", "-d", "[]")
-    assert "rest.v1.Thing: not valid JSON" in sent.stdout.text
+    assert "rest.v1.Thing: not an object" in sent.stdout.text
 
 
 def test_paths_come_by_reflection(martlet, things, command, tmp_path):

@@ -93,14 +93,14 @@ ERRORS = {
     "by both names": ("GET /v1/things?is_on=true&isOn=true", 400, "the query has isOn twice, and the field is not a list"),
     "an invalid number": ("GET /v1/things?count=many", 400, 'rest.v1.Thing: "many" is not a value of the type int64 at /count'),
     "a number out of range": ("GET /v1/things?small=-1", 400, "is out of the range of uint32"),
-    "a fraction": ("GET /v1/counts/1.5/true/RED", 400, "is out of the range of int64"),
+    "a fraction": ("GET /v1/counts/1.5/true/RED", 400, "is not a value of the type int64"),
     "no truth": ("GET /v1/things?is_on=yes", 400, "is_on is neither true nor false"),
     "an unknown enumeration": ("GET /v1/counts/1/true/GREEN", 400, "GREEN"),
     "an invalid time": ("GET /v1/times/today/Bo/aGk=", 400, "today"),
     "an invalid escape": ("GET /v1/things?name=%zz", 400, "name has an invalid escape"),
     "bytes that are no text": ("GET /v1/things/%ff", 400, "name is not valid UTF-8"),
     "a body where there is none": ("GET /v1/things/lamp {}", 400, "GET /v1/things/{name} has no body, but the request has one"),
-    "a body that is no object": ("PUT /v1/things/lamp []", 400, "rest.v1.Thing: not valid JSON: "),
+    "a body that is no object": ("PUT /v1/things/lamp []", 400, "rest.v1.Thing: not an object"),
     "a body that is no JSON": ("PUT /v1/things/lamp {", 400, "rest.v1.Thing: the JSON ends too early"),
     "a body that is no JSON, as it is": ("POST /v1/things {", 400, "rest.v1.Thing: "),
     "a field of the body that is not there": ('POST /v1/things {"colour": 1}', 400, 'rest.v1.Thing: no field "colour"'),
@@ -148,6 +148,16 @@ def test_errors(http):
         assert response.headers["content-type"] == "application/json"
         if status == 405:
             assert response.headers["allow"] == error["message"].removeprefix("the path takes ")
+
+
+def test_no_path_and_no_call_of_rpc(proxy):
+    with proxy().http() as http:
+        for method, path in [("GET", "/v1/nothing"), ("GET", "/"), ("GET", "/v1/things/lamp/"), ("GET", "/rest.v1.Things/Get")]:
+            response = http.request(method, path)
+            assert (response.status_code, response.json()["code"]) == (404, "unimplemented"), path
+            words = f"it does not speak plain HTTP, and {path} is no request of RPC, and has no REST path"
+            assert words in response.json()["message"]
+        assert http.request("OPTIONS", "/v1/things/lamp").status_code == 404
 
 
 def test_parameters_that_are_ignored(proxy):
@@ -342,7 +352,8 @@ def test_the_log_and_the_metrics_tell_of_rest(proxy, tmp_path):
     with started.http() as http:
         assert http.get("/v1/things/lamp").status_code == 200
     line = json.loads(eventually(lambda: log.read_text().splitlines(), what="the line")[-1])
-    assert (line["protocol"], line["path"]) == ("rest", "/rest.v1.Things/Get")
+    assert (line["protocol"], line["http_method"], line["path"]) == ("rest", "GET", "/v1/things/lamp")
+    assert (line["service"], line["method"]) == ("rest.v1.Things", "Get")
     assert line["translated"] == "rest/json → grpc/proto"
     assert started.metrics().total("martlet_translated_total", **{"from": "rest"}) == 1
     assert started.metrics().total("martlet_rpc_handled_total", protocol="rest") == 1

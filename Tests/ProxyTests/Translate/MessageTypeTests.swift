@@ -55,7 +55,8 @@ import Testing
 
     @Test(arguments: [
         ("/name: present", true), ("/name: a", true), ("/name: b", false), ("/count: '7'", true), ("/count: 7", false),
-        ("/inner: absent", true), ("/inner/name: present", false), ("/list/0: absent", true), ("/Name: present", false),
+        ("/is_admin: absent", true), ("/inner: absent", true), ("/inner/name: present", false),
+        ("/list/0: absent", true), ("/Name: present", false),
     ])
     func `the same message has the same verdict in both codecs`(_ place: String, _ isGood: Bool) {
         for (codec, body) in Self.bodies {
@@ -114,6 +115,28 @@ import Testing
         _ changed: String
     ) {
         #expect(sent(rule, "json", body) == "1 DATA/end \(envelope(changed))")
+    }
+
+    @Test(arguments: ["/isAdmin", "/is_admin"])
+    func `a rule has the name of a field in JSON or in its definition`(_ place: String) {
+        for body in [#"{"is_admin":true}"#, #"{"isAdmin":true}"#] {
+            #expect(told("require: {json: {\(place): absent}}", "json", body).contains("grpc-status: 3"))
+            #expect(sent("require: {json: {\(place): true}}", "json", body).hasPrefix("1 DATA/end"))
+        }
+        let log = TemporaryLog()
+        runProxy(configuration("{message: {on: request, tee: \(log.path)}}, {redact: {json: \(place)}}")) { harness in
+            let caller = harness.http2Caller()
+            let body = envelope(#"{"is_admin":true}"#)
+            caller.send(.say(1, "application/grpc+json"), .data(1, body, end: true))
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            while !upstream.next().contains("/end") {}
+        }
+        #expect(log.lines[0].hasSuffix(#""payload":"{\"isAdmin\":\"***\"}"}"#))
+    }
+
+    @Test func `a message that is not of its type says why`() {
+        let text = told("require: {json: {/name: present}}", "json", #"{"nam":"a"}"#)
+        #expect(text.contains("message 1 of the request is not valid for its type: pkg.M: no field"))
     }
 
     @Test func `a field that must be absent has no other name`() {

@@ -38,9 +38,14 @@ struct PlaceCheckTests {
             "4:36: no message has /list/*/nmae; did you mean /list/*/name?"
         ),
         (
-            "message: { on: request, require: { json: { /is_admin: true } } }",
-            "4:46: no message has /is_admin; did you mean /isAdmin?"
+            "{ when: { service: pkg.Servce }, metrics: {} }",
+            "4:11: no service is named \"pkg.Servce\"; did you mean pkg.Service?"
         ),
+        (
+            "{ when: { service: pkg.Service, method: Sya }, metrics: {} }",
+            "4:11: pkg.Service has no method \"Sya\"; did you mean Say?"
+        ),
+        ("{ when: { method: Talkk }, metrics: {} }", "4:11: no service has a method \"Talkk\"; did you mean Talk?"),
         ("message: { on: request, remove: [/debug] }", "4:36: no message has /debug; \(advice)"),
         ("redact: { json: [/labels/a/nam] }", "4:20: no message has /labels/a/nam; did you mean /labels/a/name?"),
         ("redact: { json: [/password] }", "4:20: no message has /password; \(advice)"),
@@ -65,7 +70,9 @@ struct PlaceCheckTests {
     @Test(arguments: [
         "message: { on: request, require: { json: { /name: present, /list/0/inner/count: 1, /labels/any key/isAdmin: true } } }",
         "message: { on: request, set: { /is_admin: true, /isAdmin: true }, remove: [/list/*/inner] }",
-        "redact: { json: [/inner/name, /list/*, /code, /details/0/value] }",
+        "redact: { json: [/inner/name, /list/*, /code, /details/0/value, /is_admin] }",
+        "message: { on: request, require: { json: { /is_admin: true } } }",
+        "{ when: { service: far.off.Thing, method: Do }, metrics: {} }",
         // A body of plain HTTP, and the JSON of an error, may have it.
         "validate: { rules: [{ when: { json: { /error: 1, /code: { not: 0 } } }, fail: {} }] }",
         // No type of this service is known.
@@ -94,7 +101,7 @@ struct PlaceCheckTests {
         ] {
             #expect(warnings(chain, more: more + "\n- { match: \(match), chain: one }") == found, "\(match)")
         }
-        for match in ["{ service: pkg.Service, method: Tell }", "{ method: Tell }", "{ path: /pkg.Service/Tell }"] {
+        for match in ["{ method: Tell }", "{ path: /pkg.Service/Tell }"] {
             #expect(warnings(chain, more: more + "\n- { match: \(match), chain: one }") == [], "\(match)")
         }
     }
