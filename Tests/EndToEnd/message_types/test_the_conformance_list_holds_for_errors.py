@@ -32,9 +32,9 @@ REJECTED = {
     # Numbers
     "Int64FieldTooLarge": (ALL, '{"int64Value":"9223372036854775808"}', "out of the range of int64 at /int64Value"),
     "Uint64QuotedExponentFieldTooLarge": (ALL, '{"uint64Value":"1e536870000"}', "out of the range of uint64 at /uint64Value"),
-    "Uint32FieldNotInteger": (ALL, '{"uint32Value":0.5}', "out of the range of uint32 at /uint32Value"),
-    "Int64FieldNotInteger": (ALL, '{"int64Value":"0.5"}', "out of the range of int64 at /int64Value"),
-    "Uint64FieldNotInteger": (ALL, '{"uint64Value":"0.5"}', "out of the range of uint64 at /uint64Value"),
+    "Uint32FieldNotInteger": (ALL, '{"uint32Value":0.5}', "not a value of the type uint32 at /uint32Value"),
+    "Int64FieldNotInteger": (ALL, '{"int64Value":"0.5"}', "not a value of the type int64 at /int64Value"),
+    "Uint64FieldNotInteger": (ALL, '{"uint64Value":"0.5"}', "not a value of the type uint64 at /uint64Value"),
     "Int32FieldTrueValue": (ALL, '{"int32Value":true}', "type int32 at /int32Value"),
     "Int32FieldFalseValue": (ALL, '{"int32Value":false}', "type int32 at /int32Value"),
     "Int32FieldStringValuePartiallyNumeric": (ALL, '{"int32Value":"12abc"}', "type int32 at /int32Value"),
