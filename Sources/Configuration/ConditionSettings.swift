@@ -33,7 +33,8 @@ public struct ConditionSettings: Equatable, Sendable {
             && peerUsers.isEmpty && peerGroups.isEmpty && peerUnits.isEmpty && protocols.isEmpty && codes.isEmpty
     }
 
-    static let options = [
+    /// The keys of a condition.
+    public static let options = [
         Option(
             "service",
             .strings,
@@ -75,8 +76,8 @@ public struct ConditionSettings: Equatable, Sendable {
         ),
     ]
 
-    /// Reads a condition and reports what is wrong.
-    init(_ section: Section) {
+    /// Reads a condition and reports what is wrong; the section has no `code` where nobody can ask for one.
+    public init(_ section: Section) {
         mark = section.mark
         services = section.strings("service")
         methods = section.strings("method")
@@ -87,7 +88,7 @@ public struct ConditionSettings: Equatable, Sendable {
         peerGroups = peer?.integers("gid").map(UInt32.init) ?? []
         peerUnits = peer?.strings("unit") ?? []
         protocols = section.strings("protocol").flatMap(Self.protocols)
-        codes = section.strings("code")
+        codes = section.knows("code") ? section.strings("code") : []
         headers = Self.headers(section)
         check(section)
         guard let peer else { return }
@@ -117,7 +118,7 @@ public struct ConditionSettings: Equatable, Sendable {
             Self.isPath($0) && URLPath.normalized(Array($0.utf8).span) == nil
         }
         Self.require("host", of: section, "a host name without a port, or *.suffix", Self.isHost)
-        for key in ["protocol", "code"] { section.reportIfEmpty(key, write: "what to match") }
+        for key in ["protocol", "code"] where section.knows(key) { section.reportIfEmpty(key, write: "what to match") }
     }
 
     private static func require(

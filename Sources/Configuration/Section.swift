@@ -62,6 +62,11 @@ public struct Section {
         self.values = values
     }
 
+    /// Whether the table has `key`.
+    func knows(_ key: String) -> Bool {
+        options.contains { $0.key == key }
+    }
+
     /// Whether the file gives `key`, rightly or wrongly.
     public func has(_ key: String) -> Bool {
         given[key] != nil

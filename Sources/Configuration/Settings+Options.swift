@@ -20,6 +20,12 @@ extension Settings {
         ),
         Option("upstreams", .named(UpstreamSettings.options, shorthand: "url"), "The upstreams by name."),
         Option("calls", .named(CallSettings.options), "The requests that Martlet sends on its own, by name."),
+        Option(
+            "mocks",
+            .node,
+            shape: .named(.value(.section(MockSettings.options))),
+            "Services to serve in place of an upstream, by name. The interceptor `mock` uses them."
+        ),
         Option("interceptors", .node, shape: .chain, "The default chain."),
         Option("chains", .node, shape: .named(.chain), "More chains by name, for `routes` and `include`."),
         Option(

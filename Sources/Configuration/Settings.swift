@@ -8,6 +8,8 @@ public struct Settings: Equatable, Sendable {
     public let upstreams: [UpstreamSettings]
     /// The requests that Martlet makes by itself, in the order of their names.
     public let calls: [CallSettings]
+    /// What serves calls in place of a server, in the order of the file.
+    public let mocks: [MockSettings]
     /// The default chain, with what it includes.
     public let interceptors: [ChainItem]
     /// The chains with names, in the order of the file.
@@ -45,6 +47,7 @@ public struct Settings: Equatable, Sendable {
         listeners = section.sections("listeners").compactMap(ListenerSettings.init)
         upstreams = section.named("upstreams").compactMap(UpstreamSettings.init).sorted { $0.name < $1.name }
         calls = section.named("calls").map(CallSettings.init).sorted { $0.name < $1.name }
+        mocks = MockSettings.all(section)
         let assembly = ChainAssembly(section)
         interceptors = assembly.interceptors
         chains = assembly.chains

@@ -14,6 +14,7 @@ extension Registry {
         LogPlan.kind,
         RejectPlan.kind,
         RespondPlan.kind,
+        MockPlan.kind,
         RedactPlan.kind,
         ErrorPlan.kind,
         ValidatePlan.kind,

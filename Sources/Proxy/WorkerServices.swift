@@ -1,3 +1,4 @@
+internal import Configuration
 public import Events
 package import Policy
 public import Telemetry
@@ -65,6 +66,25 @@ public final class WorkerServices {
 
     /// Has `work` done once the events of this turn of the loop are handled.
     public func atEndOfTurn(_ work: any EndOfTurn) { context.atEndOfTurn(work) }
+
+    /// Makes what serves calls in this process, which metrics and logs know by this name as they do an upstream.
+    ///
+    /// To be asked for when an interceptor is made.
+    public func localUpstream(named name: String) -> LocalUpstream {
+        let settings = UpstreamSettings(inProcess: name)
+        return LocalUpstream(
+            Upstream(
+                settings,
+                context: context,
+                network: network,
+                names: names,
+                counter: counters.upstream(name),
+                exceeded: { _ in },
+                logLimiter: log,
+                tls: nil
+            )
+        )
+    }
 
     /// Closes what is idle of connections of our own.
     func drain() { madeFetches?.drain() }

@@ -115,7 +115,7 @@ struct ResponseCondition: Sendable {
             section.report("\"json\" cannot be \(node.shape); \(advice)", at: "json")
             return []
         }
-        return entries.compactMap { JSONCondition($0, into: section.diagnostics) }
+        return entries.compactMap { JSONCondition($0, .response, into: section.diagnostics) }
     }
 
     /// The places of messages that it reads.
@@ -160,46 +160,5 @@ struct ResponseCondition: Sendable {
             guard trailers.allSatisfy({ $0.holds(for: found) }) else { return false }
         }
         return true
-    }
-}
-
-/// What must be in one place of a message in JSON.
-struct JSONCondition: Sendable {
-    private enum Test: Sendable { case present, absent, value(JSONValue), other(JSONValue) }
-
-    private let pointer: JSONPointer
-    private let test: Test
-    /// The place that it reads.
-    let place: MessagePlace
-
-    init?(_ entry: Node.Entry, into diagnostics: Diagnostics) {
-        guard let pointer = JSONPointer(entry.key) else {
-            let problem = "\(Diagnostic.quote(entry.key)) is not a JSON Pointer"
-            diagnostics.report("\(problem); write for example /code", at: entry.keyMark)
-            return nil
-        }
-        self.pointer = pointer
-        place = MessagePlace(pointer, text: entry.key, at: entry.keyMark, .response, .body)
-        switch entry.value.content {
-        case .scalar("present", quoted: false): test = .present
-        case .scalar("absent", quoted: false): test = .absent
-        case .mapping(let members) where members.count == 1 && members[0].key == "not":
-            test = .other(Self.value(members[0].value))
-        default: test = .value(Self.value(entry.value))
-        }
-    }
-
-    /// What a node writes is JSON, so there is a value.
-    private static func value(_ node: Node) -> JSONValue { (try? JSON.parse(node.json)) ?? .null }
-
-    /// Whether it is there; another value than one that must not be has to be there, too.
-    func holds(for root: JSONValue, _ isProtoJSON: Bool) -> Bool {
-        let found = isProtoJSON ? root.valueOfProtoJSON(at: pointer) : root.value(at: pointer)
-        return switch test {
-        case .present: found != nil
-        case .absent: found == nil
-        case .value(let expected): found == expected
-        case .other(let unexpected): found != nil && found != unexpected
-        }
     }
 }

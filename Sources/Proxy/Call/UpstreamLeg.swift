@@ -32,6 +32,8 @@ struct UpstreamLeg {
     var conversion: MessageConversion?
     /// The REST paths of the method, if the upstream speaks REST; Connect with JSON is what is translated to them.
     var restBindings: [RESTBinding] = []
+    /// What serves the call in this process, if that is not left to an upstream of the network.
+    var service: LocalUpstream.Opening?
     var progress = Progress.inChain
     /// The end of the request is through the chain.
     var hasEnd = false

@@ -44,6 +44,7 @@ extension Call {
 
     /// Whether the request's head comes to a link, which has entered the call then.
     private func joins(_ index: Int, _ chain: CompiledChain) -> Bool {
+        guard index < run.end else { return false }
         guard !upstreamLeg.isRetried else { return run.hasEntered(index) && chain.links[index].runsAgain }
         let bit: UInt64 = 1 << UInt64(index)
         guard chain.conditional & bit == 0 || chain.links[index].applies(to: self) else { return false }
@@ -205,6 +206,9 @@ extension Call {
             suspend(suspension, index, event, bytes, direction)
         case .reject(let error): rejected(error, at: index, event, direction)
         case .respond(let response): responded(response, at: index, event, direction)
+        case .serve(let upstream, let opening):
+            guard serve(by: upstream, opening, at: index, event) else { return false }
+            return proceeds(index, event, bytes, direction)
         case .reset: resetStream(at: index)
         case .retry(let reason):
             guard let skipReason = retrySkipReason(at: index, direction) else {

@@ -63,7 +63,7 @@ extension Call {
             }
             skipRetry(reason, skipReason, at: index, .responseHead, isNoted: true)
             return true
-        case .reject, .reset: return settle(verdict, index, end, Span(), .response)
+        case .reject, .reset, .serve: return settle(verdict, index, end, Span(), .response)
         }
     }
 

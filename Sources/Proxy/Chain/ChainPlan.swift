@@ -69,7 +69,7 @@ extension ChainPlan.Link {
         name = item.name
         condition = item.when.map { Condition($0, into: diagnostics) }
         shapes = item.applies
-        let section = Section(item.options, kind.options, into: diagnostics)
+        let section = Section(item.options, kind.options, shorthand: kind.shorthand, into: diagnostics)
         interceptor = kind.plan(section, BuildContext(name: item.name, resources: resources))
         unwinds = item.unwinds
         isPerAttempt = item.per.map { $0 == .attempt } ?? kind.isPerAttempt

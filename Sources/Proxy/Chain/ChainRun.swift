@@ -8,6 +8,8 @@ struct ChainRun: ~Copyable {
     let chain: CompiledChain
     /// The links that the request has come to, a bit each.
     private(set) var entered: UInt64 = 0
+    /// The links before this place are all that the call goes through: the one before it has it served.
+    private(set) var end = Int.max
     /// The links that are not to be gone through on the way back: the response was given before them.
     private var passedOver: UInt64 = 0
     /// What the links keep for the call.
@@ -37,6 +39,11 @@ struct ChainRun: ~Copyable {
     /// The request's head has come this far, and no further yet.
     mutating func reach(_ index: Int) {
         reached = index
+    }
+
+    /// The call goes no further than to a link.
+    mutating func end(at index: Int) {
+        end = index + 1
     }
 
     /// A further attempt begins at a link.

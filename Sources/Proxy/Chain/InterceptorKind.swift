@@ -17,6 +17,8 @@ public struct InterceptorKind: Sendable {
     public let rewrites: Bool
     /// Its options, read by this table.
     public let options: [Option]
+    /// The option that a scalar in place of the options stands for, if one does.
+    public let shorthand: String?
     /// Makes the plan of an interceptor of read options; what is wrong with them is reported to the section's diagnostics.
     ///
     /// Called once for each interceptor of a configuration, on the main thread.
@@ -30,6 +32,7 @@ public struct InterceptorKind: Sendable {
         isPerAttempt: Bool = false,
         rewrites: Bool = false,
         options: [Option],
+        shorthand: String? = nil,
         plan: @escaping @Sendable (Section, BuildContext) -> any InterceptorPlan
     ) {
         self.name = name
@@ -38,6 +41,7 @@ public struct InterceptorKind: Sendable {
         self.isPerAttempt = isPerAttempt
         self.rewrites = rewrites
         self.options = options
+        self.shorthand = shorthand
         self.plan = plan
     }
 }

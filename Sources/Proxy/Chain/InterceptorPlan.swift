@@ -39,6 +39,8 @@ public struct BuildContext {
 public final class BuildResources {
     /// The named calls.
     public let calls: NamedCalls
+    /// The mocks of the file.
+    public let mocks: [MockSettings]
     /// What has been read and made for the configuration.
     public let acquired: Acquired
     /// The credentials that interceptors name, in the order of the file.
@@ -50,8 +52,9 @@ public final class BuildResources {
     /// The buckets of the histograms, and where they stand; nil if no interceptor has given any yet.
     public var buckets: (bounds: HistogramBounds, mark: Mark)?
 
-    init(calls: NamedCalls = NamedCalls(), acquired: Acquired = Acquired()) {
+    init(calls: NamedCalls = NamedCalls(), mocks: [MockSettings] = [], acquired: Acquired = Acquired()) {
         self.calls = calls
+        self.mocks = mocks
         self.acquired = acquired
     }
 }

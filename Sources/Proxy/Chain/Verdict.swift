@@ -14,6 +14,10 @@ public enum Verdict {
     indirect case reject(RPCError)
     /// The call is answered here, as if the upstream had said so; good until the head of a response has gone out.
     indirect case respond(LocalResponse)
+    /// The call goes no further in the chain: it is served in this process, message by message, in an upstream's place.
+    ///
+    /// For the head of a request alone.
+    case serve(LocalUpstream, LocalUpstream.Opening)
     /// The caller's stream is reset, and nothing is said; the upstream's work is cancelled.
     case reset
     /// The response that has come is dropped, and the call is retried; what runs for each attempt runs again.
@@ -52,7 +56,7 @@ extension Verdict {
             if case .responseEnd(let end) = event, end.isNewlyReplaced { return .replace }
             return .next
         case .reject: return .reject
-        case .respond: return .respond
+        case .respond, .serve: return .respond
         case .reset: return .reset
         case .suspend: return .suspend
         case .retry: return .retry

@@ -160,7 +160,7 @@ package struct Explanation {
     /// What an interceptor has done, a line for each event.
     private func actions(of index: Int) -> [String] {
         guard call.run.hasEntered(index) else {
-            if index > call.run.reached { return ["not reached"] }
+            if index > call.run.reached || index >= call.run.end { return ["not reached"] }
             let isShape = call.run.chain.links[index].shapes.contains(call.shape)
             return ["does not apply: \(isShape ? "when" : "applies")"]
         }
@@ -178,7 +178,11 @@ package struct Explanation {
         call.completeHead()
         let request = call.isTranslated ? translatedRequest : call.request
         if let upstream = call.route.upstream {
-            lines.append("upstream  \(upstream.settings.name), \(upstream.settings.url)")
+            let (name, url) = (upstream.settings.name, upstream.settings.url)
+            guard call.upstreamLeg.service == nil else {
+                return lines.append("upstream  served in this process by \(name)")
+            }
+            lines.append("upstream  \(name), \(url)")
         }
         if let text = call.translationText { lines.append("  translated \(text)") }
         let isHidden =

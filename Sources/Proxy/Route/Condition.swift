@@ -1,12 +1,12 @@
 internal import Bytes
-internal import Configuration
+public import Configuration
 internal import Events
 internal import HTTP
 internal import Protocols
 internal import RPC
 
 /// A compiled `when` or `match`: all that is given must hold.
-final class Condition: Sendable {
+public final class Condition: Sendable {
     private let services: [[UInt8]]
     private let methods: [[UInt8]]
     private let paths: [[UInt8]]
@@ -22,7 +22,7 @@ final class Condition: Sendable {
     /// `holds` says nothing of it, since it is asked before there is one.
     let codes: UInt32
     /// Compiles settings; a pattern that is malformed is reported.
-    init(_ settings: ConditionSettings, into diagnostics: Diagnostics) {
+    public init(_ settings: ConditionSettings, into diagnostics: Diagnostics) {
         services = settings.services.map { Array($0.utf8) }
         methods = settings.methods.map { Array($0.utf8) }
         paths = settings.paths.map { Array($0.utf8) }
@@ -56,7 +56,7 @@ final class Condition: Sendable {
     var namesProcedure: Bool { !services.isEmpty || !methods.isEmpty }
 
     /// Whether the call is one of those meant, as far as its request tells.
-    func holds(for call: Call) -> Bool {
+    public func holds(for call: Call) -> Bool {
         let request = call.request
         return protocolHolds(call) && procedureHolds(call) && pathHolds(call)
             && hostHolds(call)

@@ -38,18 +38,22 @@ extension Call {
         }
         let caller = callerLeg.rest == nil ? rpcProtocol.family : nil
         let spoken = upstreamLeg.restBindings.isEmpty ? upstreamLeg.spoken.family : nil
-        if let label = TranslationLabel(from: caller, to: spoken), rpcProtocol != .http {
+        if let label = TranslationLabel(from: caller, to: spoken), rpcProtocol != .http, upstreamLeg.service == nil {
             worker.counters.translated(label)
         }
         return nil
     }
 
-    /// Opens a stream on a connection, for what goes over it by the protocol of the upstream.
-    func open(on connection: UpstreamConnection, for user: any AttemptStreamUser) -> (any HTTPStream)? {
+    /// Opens a stream on a connection, for what goes over it by the protocol of the upstream; in this process, if there is none.
+    func open(on connection: UpstreamConnection?, for user: any AttemptStreamUser) -> (any HTTPStream)? {
+        guard let connection else { return decompressed(LocalStream(for: user, of: self), for: user) }
         if !upstreamLeg.restBindings.isEmpty, let types = generation.types {
             return RESTUpstreamStream(for: user, upstreamLeg.restBindings, types, of: self, on: connection)
         }
-        guard let stream = connection.open(for: user) else { return nil }
+        return connection.open(for: user).map { decompressed($0, for: user) }
+    }
+
+    private func decompressed(_ stream: any HTTPStream, for user: any AttemptStreamUser) -> any HTTPStream {
         guard let accepted = acceptedCompressions else { return stream }
         return DecompressedStream(before: stream, of: self, for: user, accepted)
     }
@@ -95,7 +99,9 @@ extension Call {
 
     /// What is wrong with a request of plain HTTP: servers that speak nothing but gRPC have no place for one.
     private func errorOfPlain(_ upstream: Upstream) -> RPCError? {
-        guard rpcProtocol == .http, !upstream.families.contains(.connect) else { return nil }
+        guard rpcProtocol == .http, upstreamLeg.service == nil, !upstream.families.contains(.connect) else {
+            return nil
+        }
         if let missing = missingRESTPaths { return missing }
         let lack = generation.restTable == nil ? "" : ", and has no REST path"
         let request = request
@@ -128,20 +134,19 @@ extension Call {
     /// What becomes of the call at the border to its upstream, in words; none if nothing does.
     var translationText: String? {
         guard isTranslated || callerLeg.rest != nil || !upstreamLeg.restBindings.isEmpty else { return nil }
-        let came = codecName
+        guard upstreamLeg.service == nil else { return nil }
+        let came = "\(codecName)"
         let sent = upstreamLeg.conversion.map { "\($0.codec)" } ?? came
         let spoken = upstreamLeg.restBindings.isEmpty ? upstreamLeg.spoken.name : "rest"
         return "\(protocolName)/\(came) → \(spoken)/\(sent)"
     }
 
     /// The name of the codec, as the caller has it.
-    private var codecName: String {
+    var codecName: CodecName {
         let received = received
-        if rpcProtocol == .connectGet {
-            let query = received.query
-            return ConnectQuery(query).map { String(decoding: $0.codecName(in: query), as: UTF8.self) } ?? ""
-        }
-        return rpcProtocol.codecName(in: received).description
+        guard rpcProtocol == .connectGet else { return rpcProtocol.codecName(in: received) }
+        let query = received.query
+        return ConnectQuery(query).map { CodecName($0.codecName(in: query).span) } ?? CodecName(.other)
     }
 }
 

@@ -57,8 +57,8 @@ final class TranslatedStream: HTTPStream {
 
     /// Opens the stream.
     ///
-    /// - Returns: whether the connection can have another.
-    func open(_ call: Call, on connection: UpstreamConnection) -> Bool {
+    /// - Returns: whether the connection, if one is needed, can have another.
+    func open(_ call: Call, on connection: UpstreamConnection?) -> Bool {
         stream = call.open(on: connection, for: self)
         if stream == nil { release() }
         return stream != nil

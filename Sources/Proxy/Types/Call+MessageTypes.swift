@@ -99,6 +99,24 @@ extension Call {
         return output.readable.array
     }
 
+    /// The serialized message of a type that JSON means.
+    ///
+    /// - Throws: an error with the code `internal` if the type is unknown, or has no place for the JSON.
+    public func message(json: Span<UInt8>, ofType name: String) throws(RPCError) -> [UInt8] {
+        guard let types = generation.types, let type = types.set.message(named: name) else {
+            throw RPCError(.internal, "Martlet does not know the type \(name)")
+        }
+        let output = worker.acquireQueue()
+        defer { worker.release(output) }
+        do throws(MessageError) {
+            let limit = callerLeg.listener.heldMessageLimit
+            try worker.messageCodec.appendMessage(ofJSON: json, type, types.set, limit: limit, to: output)
+        } catch {
+            throw RPCError(.internal, error.description)
+        }
+        return output.readable.array
+    }
+
     /// A message with changes, in its codec; fields that its type does not have stay.
     ///
     /// - Parameters:

@@ -21,6 +21,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     private var hasResponded = false
     private var hasHead = false
     private var isCounted = false
+    private var isServed = false
     /// What the connection had sent before the attempt.
     private var sentBefore = 0
 
@@ -37,6 +38,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {
+        guard call.upstreamLeg.service == nil else { return serve() }
         if let wait = upstream.settings.connectWait {
             waitsUntil = upstream.context.loop.now + wait
         } else {
@@ -45,13 +47,21 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         upstream.acquire(for: self)
     }
 
-    /// Whether the attempt has got its connection.
-    var isConnected: Bool { connection != nil }
+    /// The call is served in this process, which needs no connection.
+    private func serve() {
+        isServed = true
+        stream = open(on: nil)
+        limitTime()
+        call.attemptConnected(self)
+    }
+
+    /// Whether the attempt has got its connection, or needs none.
+    var isConnected: Bool { connection != nil || isServed }
 
     /// Ends the attempt; the call is told nothing any more.
     func cancel() {
         end()
-        if connection == nil { upstream.withdraw(self) }
+        if !isConnected { upstream.withdraw(self) }
         stream.take()?.reset(.canceled)
     }
 
@@ -94,7 +104,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         call.attemptConnected(self)
     }
 
-    private func open(on connection: UpstreamConnection) -> (any HTTPStream)? {
+    private func open(on connection: UpstreamConnection?) -> (any HTTPStream)? {
         guard call.isTranslated else { return call.open(on: connection, for: self) }
         let translated = TranslatedStream(for: self, of: call)
         return translated.open(call, on: connection) ? translated : nil

@@ -1,5 +1,6 @@
 public import Bytes
 public import Events
+private import Glibc
 public import HTTP
 internal import Protocols
 public import RPC
@@ -47,6 +48,14 @@ public enum UpstreamError: Error {
     case untranslatedRequest(RPCError)
     /// The response cannot be translated into what the caller speaks.
     case untranslatedResponse(RPCError)
+
+    /// Nobody accepts connections, as one who plays an upstream may say.
+    public static var noListener: UpstreamError {
+        .connect(.ipv4([127, 0, 0, 1], port: 1), SystemError(ECONNREFUSED))
+    }
+
+    /// The name leads nowhere, likewise.
+    public static var noSuchHost: UpstreamError { .unknownHost(.noSuchHost) }
 
     /// What the reset of a stream means; `hasHead` says whether the head of a response had come.
     init(_ reason: HTTPReset, on connection: UpstreamConnection?, hasHead: Bool) {

@@ -38,3 +38,21 @@ extension UpstreamSettings {
         }
     }
 }
+
+extension UpstreamSettings {
+    /// What stands for an upstream that is in this process: it speaks gRPC, and no compression.
+    ///
+    /// - Parameter name: the name of what serves the calls.
+    public init(inProcess name: String) {
+        let mark = Mark.start
+        let entries =
+            [("url", Node.plain("h2c://127.0.0.1:1", at: mark)), ("speaks", .plain("grpc", at: mark))]
+            + [("host", .plain("caller", at: mark)), ("compressions", Node(.sequence([]), at: mark))]
+        let node = Node(.mapping(entries.map { Node.Entry(key: $0, keyMark: mark, value: $1) }), at: mark)
+        let section = Section(node, Self.options, into: Diagnostics())
+        guard let settings = UpstreamSettings(NamedSection(name: name, mark: mark, section: section)) else {
+            preconditionFailure("what stands in the text above is an upstream")
+        }
+        self = settings
+    }
+}

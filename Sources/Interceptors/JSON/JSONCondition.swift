@@ -1,0 +1,49 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Protocols
+internal import Proxy
+
+/// What must be in one place of a message in JSON.
+struct JSONCondition: Sendable {
+    private let pointer: JSONPointer
+    private let test: JSONTest
+    /// The place that it reads.
+    let place: MessagePlace
+
+    /// Reads an entry of a mapping of places to tests; none if it is wrong, which is reported.
+    init?(_ entry: Node.Entry, _ direction: Direction, into diagnostics: Diagnostics) {
+        guard let pointer = JSONPointer(entry.key) else {
+            let problem = "\(Diagnostic.quote(entry.key)) is not a JSON Pointer"
+            diagnostics.report("\(problem); write for example /code", at: entry.keyMark)
+            return nil
+        }
+        self.pointer = pointer
+        test = JSONTest(entry.value, into: diagnostics)
+        place = MessagePlace(pointer, text: entry.key, at: entry.keyMark, direction, .body)
+    }
+
+    /// The conditions of the option `json` of a section, on messages of the request; what is wrong is reported.
+    static func all(_ section: Section) -> [JSONCondition] {
+        guard let node = section.node("json") else { return [] }
+        guard case .mapping(let entries) = node.content, !entries.isEmpty else {
+            let advice = "write a mapping of JSON Pointers to values, such as { /name: present }"
+            section.report("\"json\" cannot be \(node.shape); \(advice)", at: "json")
+            return []
+        }
+        return entries.compactMap { JSONCondition($0, .request, into: section.diagnostics) }
+    }
+
+    /// The place as the file has it.
+    var name: String { place.text }
+
+    /// Whether what is there is what must be there.
+    ///
+    /// - Parameters:
+    ///   - root: the message.
+    ///   - isProtoJSON: whether it is the ProtoJSON of a known type.
+    /// - Returns: whether it is.
+    func holds(for root: JSONValue, _ isProtoJSON: Bool) -> Bool {
+        test.holds(for: isProtoJSON ? root.valueOfProtoJSON(at: pointer) : root.value(at: pointer))
+    }
+}

@@ -1,0 +1,133 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Events
+internal import Protocols
+internal import Proxy
+internal import RPC
+
+/// A message that a mock sends.
+enum MockMessage: Sendable {
+    /// JSON whose strings are texts; for a call in Protobuf it is the message that it means.
+    case json(MockJSON)
+    case text(MockText)
+    case bytes([UInt8])
+    /// The message of the request.
+    case echo
+
+    /// The largest file, in bytes.
+    private static let limit = 4 << 20
+
+    /// Reads the options of a message and reports what is wrong with them; none if none is given.
+    init?(_ section: Section) {
+        let keys = ["json", "text", "hex", "base64", "file", "echo"].filter { section.has($0) }
+        guard let key = keys.first else { return nil }
+        if keys.count > 1 { section.reportConflict(keys[0], keys[1]) }
+        switch key {
+        case "json":
+            guard let node = section.node("json") else { return nil }
+            self = .json(MockJSON(node, into: section.diagnostics))
+        case "text":
+            let text = section.string("text")
+            self = .text(MockText(text, at: section.mark(of: key), into: section.diagnostics))
+        case "hex": self = .bytes(section.hexadecimal("hex") ?? [])
+        case "base64": self = .bytes(section.base64("base64") ?? [])
+        case "file": self = .bytes(Self.file(section))
+        default: self = .echo
+        }
+    }
+
+    private static func file(_ section: Section) -> [UInt8] {
+        let path = section.string("file")
+        switch SmallFile.read(path, limit: limit) {
+        case .success(let bytes): return bytes
+        case .failure(let error):
+            let advice = "write the path of a readable file of at most \(ByteCount.text(limit))"
+            section.report("cannot read \(path): \(error.text); \(advice)", at: "file")
+            return []
+        }
+    }
+
+    /// Whether it asks for the message of the request.
+    var asksMessage: Bool {
+        switch self {
+        case .json(let json): json.asksMessage
+        case .text(let text): text.asksMessage
+        case .bytes: false
+        case .echo: true
+        }
+    }
+
+    /// The message, in the codec of the call.
+    func payload(_ context: MockContext) throws(RPCError) -> [UInt8] {
+        switch self {
+        case .json(let json):
+            let queue = ByteQueue()
+            json.append(context, to: queue)
+            return try context.call.message(json: queue.readable, .response)
+        case .text(let text): return text.value(context)
+        case .bytes(let bytes): return bytes
+        case .echo: return context.payload
+        }
+    }
+}
+
+/// JSON whose strings are texts of a mock.
+indirect enum MockJSON: Sendable {
+    case plain([UInt8])
+    case text(MockText)
+    case array([MockJSON])
+    case object([(name: String, value: MockJSON)])
+
+    init(_ node: Node, into diagnostics: Diagnostics) {
+        switch node.content {
+        case .null: self = .plain(node.json)
+        case .scalar(let text, _):
+            // Whether a scalar is a string is decided where YAML becomes JSON.
+            let json = node.json
+            self =
+                json.first == UInt8(ascii: "\"")
+                ? .text(MockText(text, at: node.mark, into: diagnostics)) : .plain(json)
+        case .sequence(let items): self = .array(items.map { MockJSON($0, into: diagnostics) })
+        case .mapping(let entries): self = .object(entries.map { ($0.key, MockJSON($0.value, into: diagnostics)) })
+        }
+    }
+
+    var asksMessage: Bool {
+        switch self {
+        case .plain: false
+        case .text(let text): text.asksMessage
+        case .array(let items): items.contains(where: \.asksMessage)
+        case .object(let members): members.contains(where: \.value.asksMessage)
+        }
+    }
+
+    /// Appends the value as compact JSON.
+    func append(_ context: MockContext, to queue: ByteQueue) {
+        switch self {
+        case .plain(let json): queue.append(json)
+        case .text(let text):
+            if let pointer = text.pointer {
+                queue.append(context.message?.value(at: pointer)?.bytes ?? Array("null".utf8))
+            } else {
+                queue.append(json: text.value(context).span)
+            }
+        case .array(let items):
+            queue.append("[")
+            for (index, item) in items.enumerated() {
+                if index > 0 { queue.append(",") }
+                item.append(context, to: queue)
+            }
+            queue.append("]")
+        case .object(let members):
+            queue.append("{")
+            for (index, member) in members.enumerated() {
+                if index > 0 { queue.append(",") }
+                queue.append(json: member.name)
+                queue.append(":")
+                member.value.append(context, to: queue)
+            }
+            queue.append("}")
+        }
+    }
+}

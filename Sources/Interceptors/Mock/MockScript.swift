@@ -1,0 +1,143 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Proxy
+internal import RPC
+internal import Time
+
+/// What a mock does in a call, step by step.
+///
+/// A response to a whole request is a script, too: it waits for the end, sends a message and ends.
+struct MockScript: Sendable {
+    /// A step, once it has been read.
+    enum Step: Sendable {
+        /// Waits for the next message, which must be like this.
+        case expect([JSONCondition])
+        /// Waits for the next message, or goes on elsewhere when the request is complete.
+        case receive(orGoTo: Int)
+        /// Goes on elsewhere.
+        case goTo(Int)
+        /// Waits until the request is complete, and takes its messages meanwhile.
+        case closed
+        case wait(Duration)
+        case headers(MockFields)
+        case send(MockMessage)
+        /// A whole response of plain HTTP.
+        case plain(status: Int, MockFields, MockText)
+        case end(MockEnd)
+        case fail(MockFailure)
+    }
+
+    private(set) var steps: [Step] = []
+
+    /// Nothing but the end of a successful response.
+    init() {}
+
+    /// Reads the response of a rule, or its outputs, or its script; what is wrong is reported.
+    init(_ rule: Section) {
+        if rule.has("script") {
+            add(rule.sections("script"))
+        } else if rule.has("outputs") {
+            addOutputs(rule)
+        } else {
+            addResponse(rule.section("respond"))
+        }
+        let given = ["respond", "outputs", "script"].filter { rule.has($0) }
+        if given.count > 1 { rule.reportConflict(given[0], given[1]) }
+        if rule.has("emit"), !rule.has("outputs") { rule.reportUnused("emit", without: "outputs") }
+    }
+
+    // MARK: A response
+
+    private mutating func addResponse(_ section: Section) {
+        steps.append(.closed)
+        if let delay = section.duration("delay"), delay > .zero { steps.append(.wait(delay)) }
+        if let failure = section.string(ifGiven: "fail").flatMap(MockFailure.init) {
+            return steps.append(.fail(failure))
+        }
+        let headers = MockFields("headers", of: section)
+        let text = MockText(section.string("body"), at: section.mark(of: "body"), into: section.diagnostics)
+        steps.append(.plain(status: section.integer("status"), headers, text))
+        if !headers.isEmpty { steps.append(.headers(headers)) }
+        if let message = MockMessage(section) {
+            steps.append(.send(message))
+        } else if !section.has("code") || section.string("code") == "ok" {
+            steps.append(.send(.json(.plain(Array("{}".utf8)))))
+        }
+        steps.append(.end(MockEnd(section)))
+    }
+
+    // MARK: Outputs
+
+    private mutating func addOutputs(_ rule: Section) {
+        let outputs = rule.sections("outputs")
+        switch rule.string("emit") {
+        case "on_open": add(outputs)
+        case "after_close":
+            steps.append(.closed)
+            add(outputs)
+        case "per_input": addLoop(outputs)
+        default:
+            // What comes behind the first message is not waited for.
+            steps.append(.receive(orGoTo: steps.count + 1))
+            add(outputs)
+        }
+    }
+
+    // MARK: Steps
+
+    private mutating func add(_ sections: [Section]) {
+        for section in sections { add(section) }
+    }
+
+    private mutating func add(_ section: Section) {
+        if section.has("send") {
+            guard let message = MockMessage(section.section("send")) else {
+                let advice = "add \"json\", \"text\", \"hex\", \"base64\", \"file\" or \"echo\""
+                return section.report("there is no message; \(advice)", at: "send")
+            }
+            steps.append(.send(message))
+        } else if section.has("headers") {
+            steps.append(.headers(MockFields("headers", of: section)))
+        } else if let time = section.has("wait") ? section.duration("wait") : nil {
+            steps.append(.wait(time))
+        } else if section.has("expect") {
+            steps.append(.expect(JSONCondition.all(section.section("expect"))))
+        } else if let node = section.node("each") {
+            guard case .sequence(let items) = node.content else {
+                return section.report("\"each\" cannot be \(node.summary); write a list of steps", at: "each")
+            }
+            addLoop(items.map { Section($0, MockSettings.stepOptions, into: section.diagnostics) })
+        } else if section.has("closed") {
+            steps.append(.closed)
+        } else if section.has("end") {
+            steps.append(.end(MockEnd(section.section("end"))))
+        } else if section.has("reset") {
+            steps.append(.fail(.reset))
+        }
+    }
+
+    /// Steps for each message until the request is complete.
+    private mutating func addLoop(_ sections: [Section]) {
+        let start = steps.count
+        steps.append(.receive(orGoTo: 0))
+        add(sections)
+        steps.append(.goTo(start))
+        steps[start] = .receive(orGoTo: steps.count)
+    }
+}
+
+/// How an upstream fails that a mock stands for.
+enum MockFailure: String, Sendable {
+    case reset, connect, timeout, dns
+
+    /// The failure as it comes from an upstream.
+    var error: UpstreamError {
+        switch self {
+        case .reset: .lost
+        case .connect: .noListener
+        case .timeout: .attemptTimeout
+        case .dns: .noSuchHost
+        }
+    }
+}

@@ -1,0 +1,46 @@
+internal import Bytes
+public import RPC
+
+/// The way of the response to a call that is served in this process.
+///
+/// Belongs to the worker's thread. Once the response has ended, or the call is over, nothing is sent any more.
+public struct LocalExchange {
+    private let stream: LocalStream
+
+    init(_ stream: LocalStream) {
+        self.stream = stream
+    }
+
+    /// The call.
+    public var call: Call { stream.call }
+
+    /// Whether nothing can be sent any more.
+    public var isOver: Bool { stream.isOver }
+
+    /// Whether the caller takes no more for now.
+    public var isPaused: Bool { stream.isPaused }
+
+    /// Has what has come given to the service, since that wants more.
+    public func schedule() { stream.schedule() }
+
+    /// Sends the head of a response of RPC; what is sent next does so otherwise.
+    ///
+    /// - Parameter headers: fields with names in small letters.
+    public func send(headers: [(name: [UInt8], value: [UInt8])]) { stream.send(headers: headers) }
+
+    /// Sends a message, in the codec of the call.
+    public func send(_ message: Span<UInt8>) { stream.send(message) }
+
+    /// Ends the response of RPC, with an error or with success.
+    public func end(_ error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])] = []) {
+        stream.end(error, trailers: trailers)
+    }
+
+    /// Sends a whole response of plain HTTP.
+    public func respond(status: Int, headers: [(name: [UInt8], value: [UInt8])], body: Span<UInt8>) {
+        stream.respond(status: status, headers: headers, body: body)
+    }
+
+    /// Ends the exchange as an upstream would do that is not there, or goes away.
+    public func fail(_ error: UpstreamError) { stream.fail(error) }
+}

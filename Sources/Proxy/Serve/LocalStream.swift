@@ -1,0 +1,222 @@
+internal import Bytes
+internal import Events
+internal import HTTP
+internal import Protocols
+internal import RPC
+internal import Time
+
+/// The stream of a call that is served in this process, which stands where that of a connection stands otherwise.
+///
+/// What comes is given to the service at the end of the turn, so that no response sets out while the request is being sent.
+/// Belongs to the worker's thread.
+final class LocalStream: HTTPStream, EndOfTurn {
+    let call: Call
+    private let user: any AttemptStreamUser
+    private let worker: Worker
+    private let isPlain: Bool
+    private let limit: Int
+    private var service: (any LocalService)?
+    private var reader: MessageReader?
+    private var held: ByteQueue?
+    /// What has come and has not been given to the service.
+    private var input: ByteQueue?
+    private var hasEnd = false
+    private var wasGivenEnd = false
+    private var isScheduled = false
+    private var isOpen = false
+    private var hasHead = false
+    private var pauses: PauseReason = []
+    private var heldSince = Instant.max
+    /// Whether nothing can be sent any more.
+    private(set) var isOver = false
+
+    init(for user: any AttemptStreamUser, of call: Call) {
+        (self.user, self.call, worker) = (user, call, call.worker)
+        isPlain = call.upstreamLeg.spoken == .http
+        limit = call.callerLeg.listener.heldMessageLimit
+    }
+
+    // MARK: The request
+
+    func send(head: HTTPHead, end: Bool) {
+        if head.expectsContinue { user.wantsBody() }
+        input = worker.acquireQueue()
+        if !isPlain {
+            let queue = worker.acquireQueue()
+            held = queue
+            reader = MessageReader(.grpc, .request, needsMessages: true, messageLimit: limit, held: queue)
+        }
+        service = call.upstreamLeg.service?(LocalExchange(self))
+        hasEnd = end
+        schedule()
+    }
+
+    func send(body: Span<UInt8>) {
+        guard let input, !isOver else { return }
+        guard !isPlain || input.count + body.count <= limit else {
+            let problem = "a request message exceeds limits.held_message (\(limit) bytes)"
+            return fail(.untranslatedRequest(RPCError(.resourceExhausted, problem)))
+        }
+        input.append(body)
+        heldSince = worker.context.loop.now
+        schedule()
+    }
+
+    func sendEnd(trailers: HTTPHead?) {
+        hasEnd = true
+        schedule()
+    }
+
+    /// Has what has come given to the service, since that wants more.
+    func schedule() {
+        guard !isScheduled, !isOver else { return }
+        isScheduled = true
+        worker.atEndOfTurn(self)
+    }
+
+    func endOfTurn() {
+        isScheduled = false
+        guard !isOver, let service else { return }
+        if !isOpen {
+            isOpen = true
+            service.opened()
+            if isOver { return }
+        }
+        if isPlain { deliverBody(to: service) } else { deliverMessages(to: service) }
+        if input?.isEmpty ?? true { heldSince = .max }
+    }
+
+    private func deliverBody(to service: any LocalService) {
+        guard hasEnd, !wasGivenEnd, let body = input.take() else { return }
+        wasGivenEnd = true
+        service.received(body.readable)
+        if !isOver { service.receivedEnd() }
+        worker.release(body)
+    }
+
+    private func deliverMessages(to service: any LocalService) {
+        guard var reader = reader.take(), let input = input.take() else { return }
+        var position = 0
+        // Not in the exchange's hands meanwhile: a response may end the call.
+        while !isOver, service.wantsMessage, let event = reader.next(in: input.readable, from: &position) {
+            switch event {
+            case .message(let flags, let location):
+                guard flags & Envelope.compressed == 0 else {
+                    let problem = "a message of the request is compressed, but no header names the compression"
+                    fail(RPCError(.internal, problem))
+                    continue
+                }
+                service.received(reader.bytes(at: location, in: input.readable))
+            case .error(let error): fail(error)
+            case .pass, .end: break
+            }
+        }
+        guard !isOver else { return worker.release(input) }
+        input.drop(position)
+        (self.reader, self.input) = (reader, input)
+        if !input.isEmpty || !hasEnd { return user.drained() }
+        guard !wasGivenEnd else { return }
+        wasGivenEnd = true
+        guard reader.isBetweenMessages else {
+            return fail(RPCError(.invalidArgument, "the request ends in the middle of a message"))
+        }
+        service.receivedEnd()
+    }
+
+    // MARK: The response
+
+    /// Whether the caller takes no more for now.
+    var isPaused: Bool { !pauses.isEmpty }
+
+    /// Sends the head of a response of RPC; what is sent next does so otherwise.
+    func send(headers: [(name: [UInt8], value: [UInt8])]) {
+        guard !isOver, !hasHead else { return }
+        hasHead = true
+        let head = responseHead(headers)
+        user.received(head: head, end: false)
+    }
+
+    /// Sends a message, in the codec of the call.
+    func send(_ message: Span<UInt8>) {
+        send(headers: [])
+        guard !isOver else { return }
+        let envelope = worker.acquireQueue()
+        envelope.append(enveloping: message, flags: 0)
+        user.received(body: envelope.readable)
+        worker.release(envelope)
+    }
+
+    /// Ends the response, with an error or with success.
+    func end(_ error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])]) {
+        guard !isOver else { return }
+        finish()
+        let fields = CallerSide.grpcFields(error) + trailers
+        guard hasHead else { return user.received(head: responseHead(fields), end: true) }
+        let head = worker.acquireHead()
+        for (name, value) in fields { head.add(name: name.span, value: value.span) }
+        user.receivedEnd(trailers: head)
+        worker.release(head)
+    }
+
+    /// Sends a whole response of plain HTTP.
+    func respond(status: Int, headers: [(name: [UInt8], value: [UInt8])], body: Span<UInt8>) {
+        guard !isOver else { return }
+        finish()
+        let head = worker.acquireHead()
+        head.status = status
+        for (name, value) in headers { head.add(name: name.span, value: value.span) }
+        head.contentLength = body.count
+        user.received(head: head, end: body.isEmpty)
+        guard !body.isEmpty else { return }
+        user.received(body: body)
+        user.receivedEnd(trailers: nil)
+    }
+
+    /// Ends the exchange as an upstream would do that is not there, or goes away.
+    func fail(_ error: UpstreamError) {
+        guard !isOver else { return }
+        finish()
+        user.streamFailed(error)
+    }
+
+    private func fail(_ error: RPCError) { fail(.untranslatedRequest(error)) }
+
+    private func responseHead(_ fields: [(name: [UInt8], value: [UInt8])]) -> HTTPHead {
+        let head = worker.acquireHead()
+        head.status = 200
+        head.setContentType(.grpc, call.codecName)
+        for (name, value) in fields { head.add(name: name.span, value: value.span) }
+        return head
+    }
+
+    // MARK: Both
+
+    /// Nothing is sent or comes any more.
+    private func finish() {
+        isOver = true
+        heldSince = .max
+        let service = self.service
+        (self.service, reader) = (nil, nil)
+        if let queue = input.take() { worker.release(queue) }
+        if let queue = held.take() { worker.release(queue) }
+        service?.ended()
+    }
+
+    func reset(_ reason: HTTPReset) {
+        if !isOver { finish() }
+    }
+
+    func pause(_ reason: PauseReason) { pauses.insert(reason) }
+
+    func resume(_ reason: PauseReason) {
+        pauses.remove(reason)
+        if pauses.isEmpty, !isOver { service?.resumed() }
+    }
+
+    func send(informational head: HTTPHead) {}
+    var version: HTTPVersion { .http2 }
+    var queuedBytes: Int { input?.count ?? 0 }
+    var isCrowded: Bool { false }
+    var heldBytes: Int { (input?.capacity ?? 0) + (held?.capacity ?? 0) }
+    var waitsSince: Instant { heldSince }
+}

@@ -1,0 +1,91 @@
+import HTTP2Kit
+import Testing
+import Time
+
+/// Calls that a mock serves, byte by byte.
+@Suite struct MockCallTests {
+    private static let head = "1 HEADERS :status: 200 | content-type: application/grpc+json | x-trace: probe"
+
+    /// A proxy with a mock `m` that has these rules of the method Say.
+    private func configuration(_ rules: String, before: String = "", behind: String = "") -> String {
+        """
+        listeners: [{address: "127.0.0.1:8080", proxy_status: off, timeouts: {suspension: 5s}}]
+        upstreams: {default: {url: "h2c://127.0.0.1:9000"}}
+        mocks: {m: {methods: {Say: [\(rules)]}}}
+        interceptors: [\(before){probe: {}}, {mock: {name: m, unmatched: next}}\(behind)]
+        """
+    }
+
+    private func begin(_ harness: ProxyHarness, _ messages: String..., end: Bool = true) -> HTTP2Peer {
+        let caller = harness.http2Caller()
+        let body = messages.map { envelope($0) }.joined()
+        caller.send(.say(1, "application/grpc+json"), .data(1, body, end: end))
+        return caller
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `time passes between the steps of a script`(_ transport: Transport) {
+        let steps = "{headers: {x-a: b}}, {send: {text: one}}, {wait: 200ms}, {send: {text: '{json:/a} {message.number}'}}"
+        runProxy(transport, configuration("{outputs: [\(steps)]}")) { harness in
+            let caller = begin(harness, #"{"a":7}"#, #"{"a":8}"#)
+            caller.expect(Self.head.replacing("x-trace", with: "x-a: b | x-trace"), "1 DATA \(envelope("one"))")
+            harness.pass(.milliseconds(190))
+            caller.expectNothing()
+            harness.pass(.milliseconds(20))
+            caller.expect("1 DATA \(envelope("7 1"))", "1 HEADERS/end grpc-status: 0")
+        }
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a caller that leaves ends what waits`(_ transport: Transport) {
+        runProxy(transport, configuration("{script: [{expect: {}}, {wait: 1h}, {send: {text: x}}]}")) { harness in
+            let caller = begin(harness, "{}", end: false)
+            harness.settle()
+            caller.send(.reset(1, .cancel))
+            harness.settle()
+            #expect(harness.eventLog.drain().contains { $0.contains("finished") })
+            harness.pass(3600 * .second)
+        }
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a call goes on to the upstream if no rule is for its first message`(_ transport: Transport) {
+        let rules = "{when: {json: {/a: 1}}, respond: {json: {b: 2}}}"
+        runProxy(transport, configuration(rules, behind: ", {headers: {request: {set: {x-behind: '1'}}}}")) { harness in
+            begin(harness, #"{"a":1}"#).expect(Self.head, "1 DATA \(envelope(#"{"b":2}"#))", "1 HEADERS/end grpc-status: 0")
+            let caller = begin(harness, #"{"a":2}"#)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            #expect(upstream.next().contains("x-behind: 1"))
+            upstream.expect("1 DATA/end \(envelope(#"{"a":2}"#))")
+            upstream.send(.response(1, 200, ["content-type": "application/grpc+json"]))
+            #expect(caller.next().hasPrefix("1 HEADERS"))
+        }
+    }
+
+    @Test(arguments: [
+        ("{json: [a, '{json:/a}', {b: 'x{json:/a}'}]}", #"["a",7,{"b":"x7"}]"#), ("{hex: '61 62'}", "ab"),
+        ("{base64: YWI=}", "ab"), ("{echo: true}", #"{"a":7}"#), ("{text: '{{}} {method} {json:/no}'}", "{} Say "),
+        ("{json: {c: '{json:/no}'}}", #"{"c":null}"#),
+    ])
+    func `a message is made of what came`(_ message: String, _ sent: String) {
+        runProxy(configuration("{respond: \(message)}")) { harness in
+            begin(harness, #"{"a":7}"#).expect(Self.head, "1 DATA \(envelope(sent))", "1 HEADERS/end grpc-status: 0")
+        }
+    }
+
+    @Test func `a script that is broken off ends as an upstream would that goes away`() {
+        runProxy(configuration("{script: [{send: {text: x}}, {reset: true}]}")) { harness in
+            let caller = begin(harness, "{}")
+            caller.expect(Self.head, "1 DATA \(envelope("x"))")
+            #expect(caller.next().contains("grpc-status: 14"))
+        }
+    }
+
+    @Test func `a request that breaks off in a message is an error`() {
+        runProxy(configuration("{respond: {text: x}}")) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/grpc+json"), .data(1, "\0\0\0\0\u{9}{", end: true))
+            #expect(caller.next().contains("the request ends in the middle of a message"))
+        }
+    }
+}
