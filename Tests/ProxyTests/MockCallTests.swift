@@ -25,7 +25,8 @@ import Time
 
     @Test(arguments: Transport.allCases)
     func `time passes between the steps of a script`(_ transport: Transport) {
-        let steps = "{headers: {x-a: b}}, {send: {text: one}}, {wait: 200ms}, {send: {text: '{json:/a} {message.number}'}}"
+        let last = "{send: {text: '{json:/a} {message.number}'}}"
+        let steps = "{headers: {x-a: b}}, {send: {text: one}}, {wait: 200ms}, \(last)"
         runProxy(transport, configuration("{outputs: [\(steps)]}")) { harness in
             let caller = begin(harness, #"{"a":7}"#, #"{"a":8}"#)
             caller.expect(Self.head.replacing("x-trace", with: "x-a: b | x-trace"), "1 DATA \(envelope("one"))")
@@ -52,7 +53,8 @@ import Time
     func `a call goes on to the upstream if no rule is for its first message`(_ transport: Transport) {
         let rules = "{when: {json: {/a: 1}}, respond: {json: {b: 2}}}"
         runProxy(transport, configuration(rules, behind: ", {headers: {request: {set: {x-behind: '1'}}}}")) { harness in
-            begin(harness, #"{"a":1}"#).expect(Self.head, "1 DATA \(envelope(#"{"b":2}"#))", "1 HEADERS/end grpc-status: 0")
+            let body = envelope(#"{"b":2}"#)
+            begin(harness, #"{"a":1}"#).expect(Self.head, "1 DATA \(body)", "1 HEADERS/end grpc-status: 0")
             let caller = begin(harness, #"{"a":2}"#)
             let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(upstream.next().contains("x-behind: 1"))
