@@ -33,7 +33,11 @@ struct UpstreamLeg {
     /// The REST paths of the method, if the upstream speaks REST; Connect with JSON is what is translated to them.
     var restBindings: [RESTBinding] = []
     /// What serves the call in this process, if that is not left to an upstream of the network.
-    var service: LocalUpstream.Opening?
+    var service: LocalUpstream.Opening? {
+        didSet { isServed = service != nil }
+    }
+    /// Whether something does, as is asked on the path of every call.
+    private(set) var isServed = false
     var progress = Progress.inChain
     /// The end of the request is through the chain.
     var hasEnd = false

@@ -179,7 +179,7 @@ package struct Explanation {
         let request = call.isTranslated ? translatedRequest : call.request
         if let upstream = call.route.upstream {
             let (name, url) = (upstream.settings.name, upstream.settings.url)
-            guard call.upstreamLeg.service == nil else {
+            guard !call.upstreamLeg.isServed else {
                 return lines.append("upstream  served in this process by \(name)")
             }
             lines.append("upstream  \(name), \(url)")

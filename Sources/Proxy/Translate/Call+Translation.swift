@@ -38,7 +38,7 @@ extension Call {
         }
         let caller = callerLeg.rest == nil ? rpcProtocol.family : nil
         let spoken = upstreamLeg.restBindings.isEmpty ? upstreamLeg.spoken.family : nil
-        if let label = TranslationLabel(from: caller, to: spoken), rpcProtocol != .http, upstreamLeg.service == nil {
+        if let label = TranslationLabel(from: caller, to: spoken), rpcProtocol != .http, !upstreamLeg.isServed {
             worker.counters.translated(label)
         }
         return nil
@@ -99,7 +99,7 @@ extension Call {
 
     /// What is wrong with a request of plain HTTP: servers that speak nothing but gRPC have no place for one.
     private func errorOfPlain(_ upstream: Upstream) -> RPCError? {
-        guard rpcProtocol == .http, upstreamLeg.service == nil, !upstream.families.contains(.connect) else {
+        guard rpcProtocol == .http, !upstreamLeg.isServed, !upstream.families.contains(.connect) else {
             return nil
         }
         if let missing = missingRESTPaths { return missing }
@@ -134,7 +134,7 @@ extension Call {
     /// What becomes of the call at the border to its upstream, in words; none if nothing does.
     var translationText: String? {
         guard isTranslated || callerLeg.rest != nil || !upstreamLeg.restBindings.isEmpty else { return nil }
-        guard upstreamLeg.service == nil else { return nil }
+        guard !upstreamLeg.isServed else { return nil }
         let came = "\(codecName)"
         let sent = upstreamLeg.conversion.map { "\($0.codec)" } ?? came
         let spoken = upstreamLeg.restBindings.isEmpty ? upstreamLeg.spoken.name : "rest"

@@ -38,7 +38,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {
-        guard call.upstreamLeg.service == nil else { return serve() }
+        guard !call.upstreamLeg.isServed else { return serve() }
         if let wait = upstream.settings.connectWait {
             waitsUntil = upstream.context.loop.now + wait
         } else {
