@@ -88,15 +88,7 @@ extension Call {
     public func message(json: Span<UInt8>, _ direction: Direction) throws(RPCError) -> [UInt8] {
         guard codec == .proto, rpcProtocol != .http else { return json.array }
         guard let types = generation.types, let type = methodType?.type(direction) else { throw unknownType }
-        let output = worker.acquireQueue()
-        defer { worker.release(output) }
-        do throws(MessageError) {
-            let limit = callerLeg.listener.heldMessageLimit
-            try worker.messageCodec.appendMessage(ofJSON: json, type, types.set, limit: limit, to: output)
-        } catch {
-            throw RPCError(.internal, error.description)
-        }
-        return output.readable.array
+        return try serialized(json, type, types)
     }
 
     /// The serialized message of a type that JSON means.
@@ -106,6 +98,14 @@ extension Call {
         guard let types = generation.types, let type = types.set.message(named: name) else {
             throw RPCError(.internal, "Martlet does not know the type \(name)")
         }
+        return try serialized(json, type, types)
+    }
+
+    private func serialized(
+        _ json: Span<UInt8>,
+        _ type: MessageType,
+        _ types: KnownTypes
+    ) throws(RPCError) -> [UInt8] {
         let output = worker.acquireQueue()
         defer { worker.release(output) }
         do throws(MessageError) {
