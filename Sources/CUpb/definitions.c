@@ -115,6 +115,7 @@ _Static_assert((int)MARTLET_ANY == (int)kUpb_WellKnown_Any && (int)MARTLET_STRUC
 
 const char *martlet_message_name(const void *definition) { return upb_MessageDef_FullName(definition); }
 int martlet_message_well_known(const void *definition) { return upb_MessageDef_WellKnownType(definition); }
+bool martlet_message_is_entry(const void *definition) { return upb_MessageDef_IsMapEntry(definition); }
 bool martlet_message_has_extensions(const void *definition) { return upb_MessageDef_ExtensionRangeCount(definition) > 0; }
 size_t martlet_message_field_count(const void *definition) { return upb_MessageDef_FieldCount(definition); }
 const void *martlet_message_field(const void *definition, size_t index) { return upb_MessageDef_Field(definition, index); }

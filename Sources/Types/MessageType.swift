@@ -19,6 +19,8 @@ public final class MessageType: @unchecked Sendable {
     /// The fields, by their numbers.
     private(set) var fields: [FieldType] = []
     let hasExtensions: Bool
+    /// Whether it is what a map is a list of.
+    let isEntry: Bool
     /// The place in `fields` of each field of the definition.
     private var places: [Int] = []
 
@@ -26,6 +28,7 @@ public final class MessageType: @unchecked Sendable {
         unsafe self.definition = definition
         name = unsafe Text(martlet_message_name(definition)).string
         hasExtensions = unsafe martlet_message_has_extensions(definition)
+        isEntry = unsafe martlet_message_is_entry(definition)
         let wellKnown = unsafe martlet_message_well_known(definition)
         form =
             switch UInt32(bitPattern: wellKnown) {

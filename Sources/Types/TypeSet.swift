@@ -37,6 +37,7 @@ public final class TypeSet: @unchecked Sendable {
             }
         }
         for message in messages { message.link(self) }
+        try checkEntries(sets)
         hasRequiredFields = messages.contains { $0.fields.contains(where: \.isRequired) }
         unsafe files.forEach { file in
             for index in 0..<(unsafe martlet_file_service_count(file)) {
@@ -49,6 +50,17 @@ public final class TypeSet: @unchecked Sendable {
 
     deinit {
         unsafe martlet_pool_free(pool)
+    }
+
+    /// Checks the entries of maps: upb takes the first field for the key and the second for the value, and reads and writes them
+    /// by the numbers 1 and 2, whatever their definition says.
+    private func checkEntries(_ sets: [DescriptorSet]) throws(TypeSetError) {
+        for message in messages where message.isEntry {
+            let isSound = message.fields.map(\.number) == [1, 2] && message.fields.map(\.index) == [0, 1]
+            guard !isSound else { continue }
+            let text = "the entries of the map \(message.name.shown) do not have the fields key = 1 and value = 2"
+            throw TypeSetError(problems: [.init(source: sets.last?.source ?? "", text: text)])
+        }
     }
 
     private func add(message definition: UnsafeRawPointer) {

@@ -49,6 +49,13 @@ import Types
         return usage.ru_maxrss << 10
     }
 
+    @Test(arguments: [[9, 2], [2, 1], [1, 3]])
+    func `the entries of a map have the numbers that are read`(_ numbers: [UInt64]) {
+        let entry = [Schema.field("key", numbers[0], .string), Schema.field("value", numbers[1], .message, type: "m.M")]
+        let problems = problems([Schema.set([Schema("m.proto", package: "m").map("M", entry)])])
+        #expect(problems == ["set.binpb: the entries of the map m.M.MapEntry do not have the fields key = 1 and value = 2"])
+    }
+
     @Test func `files that several sets have count once`() throws {
         let types = try TypeSet([Schema.set([Self.base]), Schema.set([Self.base, Self.shop], source: "b")])
         #expect(types.message(named: "shop.v1.Order") != nil && types.message(named: "base.Base") != nil)

@@ -113,6 +113,7 @@ enum martlet_well_known {
 
 const char *_Nonnull martlet_message_name(const void *_Nonnull definition);
 int martlet_message_well_known(const void *_Nonnull definition);
+bool martlet_message_is_entry(const void *_Nonnull definition);
 bool martlet_message_has_extensions(const void *_Nonnull definition);
 size_t martlet_message_field_count(const void *_Nonnull definition);
 const void *_Nonnull martlet_message_field(const void *_Nonnull definition, size_t index);
