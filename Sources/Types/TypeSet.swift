@@ -37,7 +37,7 @@ public final class TypeSet: @unchecked Sendable {
             }
         }
         for message in messages { message.link(self) }
-        try checkEntries(sets)
+        try checkFields(sets)
         hasRequiredFields = messages.contains { $0.fields.contains(where: \.isRequired) }
         unsafe files.forEach { file in
             for index in 0..<(unsafe martlet_file_service_count(file)) {
@@ -52,15 +52,25 @@ public final class TypeSet: @unchecked Sendable {
         unsafe martlet_pool_free(pool)
     }
 
-    /// Checks the entries of maps: upb takes the first field for the key and the second for the value, and reads and writes them
-    /// by the numbers 1 and 2, whatever their definition says.
-    private func checkEntries(_ sets: [DescriptorSet]) throws(TypeSetError) {
-        for message in messages where message.isEntry {
-            let isSound = message.fields.map(\.number) == [1, 2] && message.fields.map(\.index) == [0, 1]
-            guard !isSound else { continue }
-            let text = "the entries of the map \(message.name.shown) do not have the fields key = 1 and value = 2"
-            throw TypeSetError(problems: [.init(source: sets.last?.source ?? "", text: text)])
+    /// Checks what upb takes for granted.
+    private func checkFields(_ sets: [DescriptorSet]) throws(TypeSetError) {
+        for message in messages {
+            guard let problem = Self.problem(of: message) else { continue }
+            throw TypeSetError(problems: [.init(source: sets.last?.source ?? "", text: problem)])
         }
+    }
+
+    /// What is wrong with the fields of a message.
+    ///
+    /// A list cannot be required. Of the entries of a map upb takes the first field for the key and the second for the value, and
+    /// reads and writes them by the numbers 1 and 2, whatever their definition says.
+    private static func problem(of message: MessageType) -> String? {
+        let fields = message.fields
+        if let field = fields.first(where: { $0.isRequired && $0.shape != .single }) {
+            return "the field \(field.name.shown) of \(message.name.shown) is a list, which cannot be required"
+        }
+        guard message.isEntry, fields.map(\.number) != [1, 2] || fields.map(\.index) != [0, 1] else { return nil }
+        return "the entries of the map \(message.name.shown) do not have the fields key = 1 and value = 2"
     }
 
     private func add(message definition: UnsafeRawPointer) {
