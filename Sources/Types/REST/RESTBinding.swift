@@ -111,7 +111,10 @@ public final class RESTBinding: Sendable {
     private func fits(_ text: String, _ variable: Variable) -> Bool {
         let bytes = Array(text.utf8)
         guard !bytes.span.leadsElsewhere else { return false }
-        guard variable.isPath else { return !text.isEmpty }
+        guard variable.isPath else {
+            if case .literal(let name) = template.segments[variable.segments.lowerBound] { return bytes == name }
+            return !text.isEmpty
+        }
         let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
         // Two slashes at the beginning are an authority to some.
         guard variable.segments.lowerBound > 0 || parts[0] != [] else { return false }
