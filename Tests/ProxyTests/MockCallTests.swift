@@ -64,6 +64,20 @@ import Time
         }
     }
 
+    @Test func `a call without any message waits for none`() {
+        runProxy(configuration("{when: {json: {/a: 1}}, respond: {json: {b: 2}}}")) { harness in
+            _ = begin(harness, "")
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            #expect(upstream.next().hasPrefix("1 HEADERS"))
+        }
+        runProxy(configuration("{when: {json: {/a: 1}}, respond: {json: {b: 2}}}")) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/grpc+json"), .data(1, "", end: true))
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            #expect(upstream.next().hasPrefix("1 HEADERS"))
+        }
+    }
+
     @Test(arguments: [
         ("{json: [a, '{json:/a}', {b: 'x{json:/a}'}]}", #"["a",7,{"b":"x7"}]"#), ("{hex: '61 62'}", "ab"),
         ("{base64: YWI=}", "ab"), ("{echo: true}", #"{"a":7}"#), ("{text: '{{}} {method} {json:/no}'}", "{} Say "),

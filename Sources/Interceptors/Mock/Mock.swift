@@ -69,9 +69,6 @@ final class Mock: Sendable {
         return request.path.extracting(procedure.service).equals(service)
     }
 
-    /// Whether a rule for the call may ask for its first message.
-    func asksMessage(_ call: Call) -> Bool { candidates(call).contains(where: \.asksMessage) }
-
     /// The rule for a call, as far as that is known.
     ///
     /// - Parameters:

@@ -13,7 +13,6 @@ final class MockCall: LocalService {
     private var script: [MockScript.Step]?
     private var position = 0
     private var context: MockContext
-    private var isProtoJSON: Bool { context.call.hasMessageTypes }
     /// Whether the request is complete.
     private var isClosed = false
     /// Whether the script waits for time to pass.
@@ -70,7 +69,7 @@ final class MockCall: LocalService {
         isRunning = true
         defer { isRunning = false }
         while !exchange.isOver, !exchange.isPaused, timer == nil, let script {
-            guard position < script.count else { return end() }
+            guard position < script.count else { return exchange.end(nil) }
             let before = position
             do throws(RPCError) {
                 guard try perform(script[position]) else { break }
@@ -87,10 +86,10 @@ final class MockCall: LocalService {
     private func choose() -> Bool {
         guard script == nil else { return true }
         let isKnown = context.number > 0 || isClosed
-        switch mock.choose(context.call, context.message, isKnown: isKnown, isProtoJSON: isProtoJSON) {
+        switch mock.choose(context.call, context.message, isKnown: isKnown, isProtoJSON: context.isProtoJSON) {
         case .rule(let rule): script = rule.script.steps
         case .message: return false
-        case .none(let lack) where unmatched != .empty:
+        case .none(let lack) where unmatched != .empty || context.call.rpcProtocol == .http:
             exchange.end(MockInterceptor.error(lack, mock))
             return false
         case .none: script = [.closed, .send(.json(.plain(Array("{}".utf8))))]
@@ -104,7 +103,7 @@ final class MockCall: LocalService {
         case .expect(let conditions):
             guard try consumeMessage(orEnd: "the request is complete") else { return false }
             let wrong = conditions.first { condition in
-                context.message.map { !condition.holds(for: $0, isProtoJSON) } ?? true
+                context.message.map { !condition.holds(for: $0, context.isProtoJSON) } ?? true
             }
             guard let wrong else { return true }
             let problem = "message \(context.number) has another value at \(wrong.name)"
@@ -146,13 +145,5 @@ final class MockCall: LocalService {
         if consumeMessage() { return true }
         guard isClosed else { return false }
         throw RPCError(.failedPrecondition, "mock \(mock.name): the script expects a message, but \(problem)")
-    }
-
-    /// The script is over.
-    private func end() {
-        guard context.call.rpcProtocol != .http else {
-            return exchange.respond(status: 200, headers: [], body: Span())
-        }
-        exchange.end(nil)
     }
 }

@@ -48,16 +48,6 @@ enum MockMessage: Sendable {
         }
     }
 
-    /// Whether it asks for the message of the request.
-    var asksMessage: Bool {
-        switch self {
-        case .json(let json): json.asksMessage
-        case .text(let text): text.asksMessage
-        case .bytes: false
-        case .echo: true
-        }
-    }
-
     /// The message, in the codec of the call.
     func payload(_ context: MockContext) throws(RPCError) -> [UInt8] {
         switch self {
@@ -93,22 +83,13 @@ indirect enum MockJSON: Sendable {
         }
     }
 
-    var asksMessage: Bool {
-        switch self {
-        case .plain: false
-        case .text(let text): text.asksMessage
-        case .array(let items): items.contains(where: \.asksMessage)
-        case .object(let members): members.contains(where: \.value.asksMessage)
-        }
-    }
-
     /// Appends the value as compact JSON.
     func append(_ context: MockContext, to queue: ByteQueue) {
         switch self {
         case .plain(let json): queue.append(json)
         case .text(let text):
             if let pointer = text.pointer {
-                queue.append(context.message?.value(at: pointer)?.bytes ?? Array("null".utf8))
+                queue.append(context.value(at: pointer)?.bytes ?? Array("null".utf8))
             } else {
                 queue.append(json: text.value(context).span)
             }

@@ -40,7 +40,7 @@ struct MockPlan: InterceptorPlan {
             section.report("no mock is named \(Diagnostic.quote(name)); \(advice)", at: "name")
         }
         unmatched = section.string(ifGiven: "unmatched").flatMap(Mock.Unmatched.init) ?? mock?.unmatched ?? .empty
-        events = unmatched == .next ? [.requestHead, .requestMessages] : .requestHead
+        events = unmatched == .next ? [.requestHead, .requestMessages, .requestEnd] : .requestHead
     }
 
     func instance(on worker: WorkerServices) -> any Interceptor { MockInterceptor(self, on: worker) }
@@ -77,14 +77,24 @@ final class MockInterceptor: Interceptor {
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        guard let mock = plan.mock, let state = call[stateOf: self] else { return .next }
+        if call[stateOf: self] != nil { decide(call, message.json(payload, call)) }
+        return .next
+    }
+
+    func requestEnd(_ call: Call) -> Verdict {
+        // A request may have no message at all.
+        if call[stateOf: self] != nil { decide(call, nil) }
+        return .next
+    }
+
+    /// The first message has come, or none will: the call that waits for that is served here, or goes on.
+    private func decide(_ call: Call, _ message: JSONValue?) {
+        guard let mock = plan.mock, let state = call[stateOf: self] else { return }
         call[stateOf: self] = nil
-        let json = message.json(payload, call)
-        switch mock.choose(call, json, isKnown: true, isProtoJSON: call.hasMessageTypes) {
+        switch mock.choose(call, message, isKnown: true, isProtoJSON: call.hasMessageTypes) {
         case .rule(let rule): state.suspension.resume(serve(rule, mock))
         case .none, .message: state.suspension.resume()
         }
-        return .next
     }
 
     private func serve(_ rule: MockRule?, _ mock: Mock) -> Verdict {

@@ -30,9 +30,6 @@ struct MockScript: Sendable {
 
     private(set) var steps: [Step] = []
 
-    /// Nothing but the end of a successful response.
-    init() {}
-
     /// Reads the response of a rule, or its outputs, or its script; what is wrong is reported.
     init(_ rule: Section) {
         if rule.has("script") {

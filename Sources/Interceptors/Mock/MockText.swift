@@ -56,11 +56,6 @@ struct MockText: Sendable {
         return pointer
     }
 
-    /// Whether it asks for the message of the request.
-    var asksMessage: Bool {
-        pieces.contains { if case .json = $0 { true } else { false } }
-    }
-
     /// The text for a call and a message of it.
     func value(_ context: MockContext) -> [UInt8] {
         pieces.reduce(into: []) { text, piece in
@@ -68,7 +63,7 @@ struct MockText: Sendable {
             case .template(let template): text += template.value(for: context.call)
             case .number: text += Array(String(context.number).utf8)
             case .json(let pointer):
-                switch context.message?.value(at: pointer) {
+                switch context.value(at: pointer) {
                 case .string(let value)?: text += Array(value.utf8)
                 case let value?: text += value.bytes
                 case nil: break
@@ -87,4 +82,12 @@ struct MockContext {
     var payload: [UInt8] = []
     /// Its number, from 1.
     var number = 0
+
+    /// Whether the message is the ProtoJSON of a known type.
+    var isProtoJSON: Bool { call.hasMessageTypes }
+
+    /// The value in a place of the message, if there is one.
+    func value(at pointer: JSONPointer) -> JSONValue? {
+        isProtoJSON ? message?.valueOfProtoJSON(at: pointer) : message?.value(at: pointer)
+    }
 }

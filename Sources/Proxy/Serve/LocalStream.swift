@@ -130,7 +130,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
 
     /// Sends the head of a response of RPC; what is sent next does so otherwise.
     func send(headers: [(name: [UInt8], value: [UInt8])]) {
-        guard !isOver, !hasHead else { return }
+        guard !isOver, !hasHead, !isPlain else { return }
         hasHead = true
         let head = responseHead(headers)
         user.received(head: head, end: false)
@@ -138,6 +138,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
 
     /// Sends a message, in the codec of the call.
     func send(_ message: Span<UInt8>) {
+        guard !isPlain else { return respond(status: 200, headers: [], body: message) }
         send(headers: [])
         guard !isOver else { return }
         let envelope = worker.acquireQueue()
@@ -149,6 +150,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
     /// Ends the response, with an error or with success.
     func end(_ error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])]) {
         guard !isOver else { return }
+        guard !isPlain else { return endPlain(error) }
         finish()
         let fields = CallerSide.grpcFields(error) + trailers
         guard hasHead else { return user.received(head: responseHead(fields), end: true) }
@@ -156,6 +158,13 @@ final class LocalStream: HTTPStream, EndOfTurn {
         for (name, value) in fields { head.add(name: name.span, value: value.span) }
         user.receivedEnd(trailers: head)
         worker.release(head)
+    }
+
+    /// Plain HTTP has no trailers that say how a call went.
+    private func endPlain(_ error: RPCError?) {
+        guard let error else { return respond(status: 200, headers: [], body: Span()) }
+        let own = call.rpcProtocol.callerSide.response(to: error, requestContentType: Span())
+        respond(status: own.status, headers: own.headers, body: own.body.span)
     }
 
     /// Sends a whole response of plain HTTP.

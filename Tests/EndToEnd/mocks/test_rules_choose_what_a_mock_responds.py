@@ -55,6 +55,9 @@ def test_what_is_unmatched_goes_on_to_the_upstream(mocked, eliza):
     assert client.say("mock me") == "mocked"
     assert client.say("real") == "Eliza heard real"
     assert list(client.converse(["a", "b"])) == ["Eliza heard a", "Eliza heard b"]
+    # A request without any message waits for none.
+    with proxy.http() as plain:
+        assert plain.post(f"/{SERVICE}/Say", content=b"", headers={"content-type": "application/proto"}).status_code == 200
 
 
 def test_the_real_thing_by_one_line_and_a_reload(mocked, eliza):
@@ -88,6 +91,9 @@ def test_plain_http(martlet):
             rules:
               - { when: { path: /a }, respond: { body: "A {header:x-who}", headers: { content-type: text/plain } } }
               - { when: { path: /gone/ }, respond: { status: 410, body: gone } }
+              - { when: { path: /json, json: { /a: 1 } }, respond: { body: one } }
+              - { when: { path: /late }, script: [ { wait: 1ms }, { send: { text: sent } } ] }
+              - { when: { path: /broken }, script: [ { end: { code: not_found, message: lost } } ] }
         interceptors: [ { mock: files } ]
         """
     )
@@ -95,6 +101,9 @@ def test_plain_http(martlet):
         response = client.get("/a", headers={"x-who": "me"})
         assert (response.status_code, response.text, response.headers["content-type"]) == (200, "A me", "text/plain")
         assert (client.post("/gone/x", content=b"x").status_code, client.get("/gone/y").text) == (410, "gone")
+        assert client.post("/json", json={"a": 1}).text == "one"
+        assert client.post("/json", json={"a": 2}).status_code == 501
+        assert (client.get("/late").text, client.get("/broken").json()) == ("sent", {"code": "not_found", "message": "lost"})
         other = client.get("/other")
         assert (other.status_code, other.json()["message"]) == (501, "mock files: it has no rule for the method")
 
