@@ -14,6 +14,8 @@ public enum AdminPage: String, CaseIterable, Sendable {
     case calls
     /// The state of the credentials.
     case credentials
+    /// The mocks: what they have served, and their signals.
+    case mocks
     /// Loads the configuration again.
     case reload
     /// Stops the daemon gracefully.

@@ -40,14 +40,17 @@ extension UpstreamSettings {
 }
 
 extension UpstreamSettings {
-    /// What stands for an upstream that is in this process: it speaks gRPC, and no compression.
+    /// What stands for an upstream that is in this process, and knows no compression.
     ///
-    /// - Parameter name: the name of what serves the calls.
-    public init(inProcess name: String) {
+    /// - Parameters:
+    ///   - name: the name of what serves the calls.
+    ///   - translates: whether it speaks gRPC, to which calls are translated, or whatever callers speak.
+    public init(inProcess name: String, translates: Bool) {
         let mark = Mark.start
         let entries =
-            [("url", Node.plain("h2c://127.0.0.1:1", at: mark)), ("speaks", .plain("grpc", at: mark))]
-            + [("host", .plain("caller", at: mark)), ("compressions", Node(.sequence([]), at: mark))]
+            [("url", Node.plain("h2c://127.0.0.1:1", at: mark)), ("host", .plain("caller", at: mark))]
+            + (translates ? [("speaks", .plain("grpc", at: mark))] : [])
+            + [("compressions", Node(.sequence([]), at: mark))]
         let node = Node(.mapping(entries.map { Node.Entry(key: $0, keyMark: mark, value: $1) }), at: mark)
         let section = Section(node, Self.options, into: Diagnostics())
         guard let settings = UpstreamSettings(NamedSection(name: name, mark: mark, section: section)) else {

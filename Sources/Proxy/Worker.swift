@@ -50,7 +50,7 @@ package final class Worker {
     /// - Parameters:
     ///   - loop: the loop of the thread.
     ///   - lineWriters: where access logs go.
-    ///   - limits: the limits that it shares with other workers.
+    ///   - shared: what its interceptors share with those of other workers.
     ///   - descriptors: how many file descriptors callers may take on all workers.
     ///   - memory: what all workers may hold for callers.
     ///   - credentialRequests: receives what the worker asks of the credential manager, on the worker's thread.
@@ -62,7 +62,7 @@ package final class Worker {
     package convenience init(
         loop: EventLoop,
         lineWriters: LineWriters,
-        limits: LimitStore,
+        shared: SharedStore,
         descriptors: DescriptorBudget,
         memory: MemoryBudget,
         credentialRequests: @escaping (CredentialRequest) -> Void,
@@ -75,7 +75,7 @@ package final class Worker {
         self.init(
             loop: loop,
             lineWriters: lineWriters,
-            limits: limits,
+            shared: shared,
             descriptors: descriptors,
             memory: memory,
             network: SystemNetwork(firstOfLast: descriptors.firstOfLast),
@@ -92,7 +92,7 @@ package final class Worker {
     init(
         loop: EventLoop,
         lineWriters: LineWriters?,
-        limits: LimitStore = LimitStore(),
+        shared: SharedStore = SharedStore(),
         descriptors: DescriptorBudget? = nil,
         memory: MemoryBudget = MemoryBudget(),
         network: any Network,
@@ -115,7 +115,7 @@ package final class Worker {
             context: context,
             log: LogLimiter(loop: loop, log: report),
             lineWriters: lineWriters,
-            limits: limits,
+            shared: shared,
             credentials: CredentialStore(on: loop, send: credentialRequests),
             network: network,
             names: names

@@ -15,8 +15,8 @@ public final class WorkerServices {
     public let log: LogLimiter
     /// Where lines go; nil where a configuration is only looked at, and no file is to be made.
     public let lineWriters: LineWriters?
-    /// The limits that all workers share.
-    public let limits: LimitStore
+    /// What interceptors of all workers share.
+    public let shared: SharedStore
     /// The credentials as the worker knows them.
     public let credentials: CredentialStore
     /// What calls take their ids from, and chance.
@@ -38,7 +38,7 @@ public final class WorkerServices {
         context: WireContext,
         log: LogLimiter,
         lineWriters: LineWriters?,
-        limits: LimitStore,
+        shared: SharedStore,
         credentials: CredentialStore,
         network: any Network,
         names: NameService
@@ -46,7 +46,7 @@ public final class WorkerServices {
         self.context = context
         self.log = log
         self.lineWriters = lineWriters
-        self.limits = limits
+        self.shared = shared
         self.credentials = credentials
         self.network = network
         self.names = names
@@ -70,8 +70,13 @@ public final class WorkerServices {
     /// Makes what serves calls in this process, which metrics and logs know by this name as they do an upstream.
     ///
     /// To be asked for when an interceptor is made.
-    public func localUpstream(named name: String) -> LocalUpstream {
-        let settings = UpstreamSettings(inProcess: name)
+    ///
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - translates: whether calls are translated to gRPC for it; if not, it has to respond in the protocol of the caller.
+    /// - Returns: what serves calls on this worker.
+    public func localUpstream(named name: String, translates: Bool = true) -> LocalUpstream {
+        let settings = UpstreamSettings(inProcess: name, translates: translates)
         return LocalUpstream(
             Upstream(
                 settings,

@@ -76,9 +76,9 @@ import Time
     }
 
     @Test func `all workers share a limit`() {
-        let limits = LimitStore()
+        let shared = SharedStore()
         let harnesses = (0..<2).map { _ in
-            ProxyHarness(.memory, Self.limit("rate: 3/h", more: Self.responding), limits: limits)
+            ProxyHarness(.memory, Self.limit("rate: 3/h", more: Self.responding), shared: shared)
         }
         #expect([0, 1, 0, 1].map { call(harnesses[$0]) } == ["204", "204", "204", "429"])
         for harness in harnesses { harness.finish() }

@@ -21,23 +21,30 @@ indirect enum JSONTest: Sendable {
     case below(Double)
 
     /// Reads a test: a value stands for itself; what is wrong is reported.
-    init(_ node: Node, into diagnostics: Diagnostics) {
+    ///
+    /// - Parameters:
+    ///   - node: the test.
+    ///   - ofText: whether what is tested is always text, so that `7` means the text.
+    ///   - diagnostics: what is told of what is wrong.
+    init(_ node: Node, ofText: Bool = false, into diagnostics: Diagnostics) {
         switch node.content {
         case .scalar("present", quoted: false): self = .present
         case .scalar("absent", quoted: false): self = .absent
+        case .scalar(let text, _) where ofText: self = .value(.string(text))
         case .mapping(let members) where members.count == 1:
-            self = Self.operation(members[0], into: diagnostics) ?? .value(Self.value(node))
+            self = Self.operation(members[0], ofText, into: diagnostics) ?? .value(Self.value(node))
         default: self = .value(Self.value(node))
         }
     }
 
-    private static func operation(_ member: Node.Entry, into diagnostics: Diagnostics) -> JSONTest? {
+    private static func operation(_ member: Node.Entry, _ ofText: Bool, into diagnostics: Diagnostics) -> JSONTest? {
         let node = member.value
         switch member.key {
-        case "not": return .not(JSONTest(node, into: diagnostics))
+        case "equals": return .value(value(node))
+        case "not": return .not(JSONTest(node, ofText: ofText, into: diagnostics))
         case "any":
             guard case .sequence(let items) = node.content else { return nil }
-            return .any(items.map { JSONTest($0, into: diagnostics) })
+            return .any(items.map { JSONTest($0, ofText: ofText, into: diagnostics) })
         case "regex":
             guard case .scalar(let text, _) = node.content else { return nil }
             do throws(PatternError) {
@@ -46,7 +53,9 @@ indirect enum JSONTest: Sendable {
                 diagnostics.report("\(error)", at: node.mark)
                 return .absent
             }
-        case "contains": return .contains(value(node))
+        case "contains":
+            if ofText, case .scalar(let text, _) = node.content { return .contains(.string(text)) }
+            return .contains(value(node))
         case "length": return number(node).flatMap { Int(exactly: $0) }.map { .length($0) }
         case "above": return number(node).map { .above($0) }
         case "below": return number(node).map { .below($0) }

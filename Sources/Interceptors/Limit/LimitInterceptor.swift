@@ -144,7 +144,7 @@ final class LimitInterceptor: Interceptor {
     init(_ plan: LimitPlan, on worker: WorkerServices) {
         self.plan = plan
         self.worker = worker
-        shared = plan.isShared ? worker.limits.limit(plan.settings) : nil
+        shared = plan.isShared ? worker.shared.object(plan.settings) { SharedLimit(plan.settings) } : nil
     }
 
     func requestHead(_ call: Call) -> Verdict {

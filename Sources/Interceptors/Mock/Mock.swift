@@ -1,6 +1,5 @@
 internal import Bytes
 internal import Configuration
-internal import Documents
 internal import HTTP
 internal import Protocols
 internal import Proxy
@@ -10,7 +9,7 @@ internal import RPC
 final class Mock: Sendable {
     /// What becomes of a call that no rule is for.
     enum Unmatched: String, Sendable {
-        case empty, unimplemented, next
+        case empty, unimplemented, next, fake
     }
 
     /// What is known of the rule for a call.
@@ -23,22 +22,46 @@ final class Mock: Sendable {
     }
 
     let name: String
+    let settings: MockSettings
     let unmatched: Unmatched
+    /// How many keys have states of their own.
+    let keyLimit: Int
+    /// How many bytes the journal may take.
+    let journalLimit: Int
+    /// All rules, by their numbers.
+    let rules: [MockRule]
+    /// The signals that its scripts wait for.
+    let signals: [String]
     private let service: [UInt8]?
-    private let methods: [(name: [UInt8], rules: [MockRule])]
-    private let rules: [MockRule]
+    /// For each method its rules, and then those of all methods.
+    private let byMethod: [[UInt8]: [Int]]
+    /// The rules of all methods.
+    private let general: [Int]
 
     /// Reads a mock and reports what is wrong with it.
     init(_ settings: MockSettings, into diagnostics: Diagnostics) {
         let section = Section(settings.node, MockSettings.options, into: diagnostics)
         name = settings.name
+        self.settings = settings
         unmatched = Unmatched(rawValue: section.string("unmatched")) ?? .empty
         service = section.string(ifGiven: "service").map { Array($0.utf8) }
-        methods = Self.methods(section)
-        rules = section.sections("rules").map(MockRule.init)
+        keyLimit = section.integer("keys")
+        journalLimit = section.size("journal")
+        var rules: [MockRule] = []
+        let methods = Self.methods(section).map { method in
+            let start = rules.count
+            for rule in method.rules { rules.append(MockRule(rule, index: rules.count)) }
+            return (method.name, Array(start..<rules.count))
+        }
+        let start = rules.count
+        for rule in section.sections("rules") { rules.append(MockRule(rule, index: rules.count)) }
+        let general = Array(start..<rules.count)
+        byMethod = Dictionary(methods) { first, _ in first }.mapValues { $0 + general }
+        (self.rules, self.general) = (rules, general)
+        signals = Set(rules.flatMap(\.awaitedSignals)).sorted()
     }
 
-    private static func methods(_ section: Section) -> [(name: [UInt8], rules: [MockRule])] {
+    private static func methods(_ section: Section) -> [(name: [UInt8], rules: [Section])] {
         guard let node = section.node("methods") else { return [] }
         guard let entries = node.entries else {
             section.report("\"methods\" cannot be \(node.summary); write a mapping of names to rules", at: "methods")
@@ -57,9 +80,15 @@ final class Mock: Sendable {
                 )
             }
             let sections = rules.map { Section($0, MockSettings.ruleOptions, into: section.diagnostics) }
-            return (Array(entry.key.utf8), sections.map(MockRule.init))
+            return (Array(entry.key.utf8), sections)
         }
     }
+
+    /// Whether whether a call goes to the mock at all can depend on its first message.
+    var asksMessage: Bool { rules.contains(where: \.asksMessage) }
+
+    /// Whether a rule sends a response that is not translated.
+    var hasRawRules: Bool { rules.contains(where: \.script.isRaw) }
 
     /// Whether a call is one of its own: of its service, if it names one.
     func isFor(_ call: Call) -> Bool {
@@ -72,33 +101,38 @@ final class Mock: Sendable {
     /// The rule for a call, as far as that is known.
     ///
     /// - Parameters:
-    ///   - call: the call.
-    ///   - message: its first message, if that is JSON.
+    ///   - context: the call, and its first message.
     ///   - isKnown: whether the first message has come, or none will.
-    ///   - isProtoJSON: whether it is the ProtoJSON of a known type.
-    /// - Returns: the rule, of which one application is taken.
-    func choose(_ call: Call, _ message: JSONValue?, isKnown: Bool, isProtoJSON: Bool) -> Choice {
-        var lack = "it has no rule for the method"
-        for rule in candidates(call) {
+    ///   - memory: what counts the applications of rules.
+    /// - Returns: the rule, which has been applied.
+    func choose(_ context: MockContext, isKnown: Bool, _ memory: MockMemory) -> Choice {
+        var nearest: (rule: MockRule, lack: MockRule.Lack)?
+        func pass(_ rule: MockRule, _ lack: MockRule.Lack) {
+            if lack.depth > nearest?.lack.depth ?? -1 { nearest = (rule, lack) }
+        }
+        for index in candidates(context.call) {
+            let rule = rules[index]
+            if let lack = rule.lackOfHead(context.call) {
+                pass(rule, lack)
+                continue
+            }
             guard !rule.asksMessage || isKnown else { return .message }
-            if let place = rule.lack(of: message, isProtoJSON) {
-                lack = "the rule at \(rule.mark) asks for another value at \(place)"
-            } else if rule.take() {
-                return .rule(rule)
-            } else {
-                lack = "the rule at \(rule.mark) has applied as often as it may"
+            if let lack = rule.lackOfMessage(context) {
+                pass(rule, lack)
+                continue
+            }
+            switch memory.apply(rule, key: rule.state?.of.value(context) ?? []) {
+            case .applied: return .rule(rule)
+            case .usedUp: pass(rule, MockRule.Lack(depth: Int.max, text: "has applied as often as it may"))
+            case .inState(let state): pass(rule, MockRule.Lack(depth: Int.max, asksFor: "another state than \(state)"))
             }
         }
-        return .none(lack)
+        return .none(nearest.map { "the rule at \($0.rule.mark) \($0.lack.text)" } ?? "it has no rule for the method")
     }
 
-    private func candidates(_ call: Call) -> [MockRule] {
+    private func candidates(_ call: Call) -> [Int] {
         let request = call.request
-        var list = rules
-        if let procedure = call.rpcProcedure {
-            let method = request.path.extracting(procedure.method)
-            list = (methods.first { method.equals($0.name) }?.rules ?? []) + rules
-        }
-        return list.filter { $0.holds(for: call) }
+        guard let procedure = call.rpcProcedure else { return general }
+        return byMethod[request.path.extracting(procedure.method).array] ?? general
     }
 }

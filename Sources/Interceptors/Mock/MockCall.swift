@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Documents
 internal import Events
 internal import Protocols
 internal import Proxy
@@ -8,8 +7,8 @@ internal import RPC
 /// One call that a mock serves: chooses the rule, if that depends on the first message, and goes through its script.
 final class MockCall: LocalService {
     private let exchange: LocalExchange
-    private let mock: Mock
-    private let unmatched: Mock.Unmatched
+    private let server: MockServer
+    private let journal: MockRecorder?
     private var script: [MockScript.Step]?
     private var position = 0
     private var context: MockContext
@@ -17,15 +16,28 @@ final class MockCall: LocalService {
     private var isClosed = false
     /// Whether the script waits for time to pass.
     private var timer: Timer?
+    /// The signal that the script waits for.
+    private var alarm: (ticket: Int, number: Int)?
+    /// How often each signal has been raised that is of no use for the call any more.
+    private var usedSignals: [String: Int] = [:]
     /// A message that came before the step that waits for it.
     private var hasUnused = false
     /// Whether steps are being taken: what is sent may lead back here.
     private var isRunning = false
 
-    init(_ exchange: LocalExchange, _ mock: Mock, _ rule: MockRule?, _ unmatched: Mock.Unmatched) {
-        (self.exchange, self.mock, self.unmatched) = (exchange, mock, unmatched)
-        context = MockContext(call: exchange.call)
-        script = rule?.script.steps
+    init(_ exchange: LocalExchange, _ server: MockServer, _ rule: MockRule?) {
+        (self.exchange, self.server) = (exchange, server)
+        context = MockContext(exchange.call, on: server.worker)
+        journal = MockRecorder(context, server.memory, limit: server.mock.journalLimit)
+        if server.alarms != nil { usedSignals = server.signals.raised(server.mock.signals) }
+        if let rule { begin(rule) }
+    }
+
+    private func begin(_ rule: MockRule) {
+        script = rule.script.steps
+        context.captures = rule.captures(of: context.call)
+        journal?.chosen(rule)
+        if let signal = rule.signal { server.signals.raise(signal) }
     }
 
     // MARK: LocalService
@@ -42,15 +54,15 @@ final class MockCall: LocalService {
     }
 
     func received(_ payload: Span<UInt8>) {
-        context.number += 1
-        context.payload = payload.array
-        context.message = context.call.json(payload, .request)
+        context.received(payload)
+        journal?.received(context)
         hasUnused = true
         go()
     }
 
     func receivedEnd() {
         isClosed = true
+        journal?.closed(at: context.call.now)
         go()
     }
 
@@ -59,22 +71,33 @@ final class MockCall: LocalService {
     func ended() {
         timer?.cancel()
         timer = nil
+        if let (ticket, number) = alarm {
+            server.signals.stopWaiting(ticket)
+            server.alarms?.remove(number)
+            alarm = nil
+        }
+        // Unless the script has ended the call itself.
+        journal?.ended(.canceled, at: context.call.now)
     }
 
     // MARK: The script
 
     /// Goes on as far as the script allows.
     private func go() {
-        guard timer == nil, !isRunning, choose() else { return }
+        guard timer == nil, alarm == nil, !isRunning, choose() else { return }
         isRunning = true
         defer { isRunning = false }
         while !exchange.isOver, !exchange.isPaused, timer == nil, let script {
-            guard position < script.count else { return exchange.end(nil) }
+            guard position < script.count else {
+                end(nil)
+                break
+            }
             let before = position
             do throws(RPCError) {
                 guard try perform(script[position]) else { break }
             } catch {
-                return exchange.end(error)
+                end(error)
+                break
             }
             if position == before { position += 1 }
         }
@@ -86,13 +109,16 @@ final class MockCall: LocalService {
     private func choose() -> Bool {
         guard script == nil else { return true }
         let isKnown = context.number > 0 || isClosed
-        switch mock.choose(context.call, context.message, isKnown: isKnown, isProtoJSON: context.isProtoJSON) {
-        case .rule(let rule): script = rule.script.steps
+        switch server.mock.choose(context, isKnown: isKnown, server.memory) {
+        case .rule(let rule): begin(rule)
         case .message: return false
-        case .none(let lack) where unmatched != .empty || context.call.rpcProtocol == .http:
-            exchange.end(MockInterceptor.error(lack, mock))
+        case .none(let lack):
+            script = server.steps(ofUnmatched: context.call)
+            guard script == nil else { return true }
+            server.memory.noteUnmatched()
+            journal?.unmatched(lack)
+            end(server.error(lack))
             return false
-        case .none: script = [.closed, .send(.json(.plain(Array("{}".utf8))))]
         }
         return true
     }
@@ -100,14 +126,7 @@ final class MockCall: LocalService {
     /// Takes a step; false if it has to wait.
     private func perform(_ step: MockScript.Step) throws(RPCError) -> Bool {
         switch step {
-        case .expect(let conditions):
-            guard try consumeMessage(orEnd: "the request is complete") else { return false }
-            let wrong = conditions.first { condition in
-                context.message.map { !condition.holds(for: $0, context.isProtoJSON) } ?? true
-            }
-            guard let wrong else { return true }
-            let problem = "message \(context.number) has another value at \(wrong.name)"
-            throw RPCError(.failedPrecondition, "mock \(mock.name): \(problem)")
+        case .expect(let conditions): return try expect(conditions)
         case .receive(let end):
             if consumeMessage() { return true }
             guard isClosed else { return false }
@@ -121,18 +140,52 @@ final class MockCall: LocalService {
                 timer = nil
                 go()
             }
+        case .until(let name): return wait(for: name)
+        case .signal(let name): server.signals.raise(name)
+        case .slowDown(let speed): exchange.slowDown(to: speed)
         case .headers(let fields): exchange.send(headers: fields.values(context))
         case .send(let message):
             let payload = try message.payload(context)
+            journal?.sent(payload, context)
             exchange.send(payload.span)
-        case .plain(let status, let headers, let body):
+        case .plain(let response):
             guard context.call.rpcProtocol == .http else { return true }
-            let body = body.value(context)
-            exchange.respond(status: status, headers: headers.values(context), body: body.span)
-        case .end(let end): exchange.end(try end.error(context), trailers: end.trailers(context))
-        case .fail(let failure): exchange.fail(failure.error)
+            note(.status(.ok, ""))
+            try response.send(context, to: exchange)
+        case .raw(let response):
+            note(.status(.ok, ""))
+            response.send(to: exchange)
+        case .end(let step): end(try step.error(context), trailers: step.trailers(context))
+        case .fail(let failure):
+            note(.failed("\(failure.error)"))
+            exchange.fail(failure.error)
         }
         return true
+    }
+
+    private func end(_ error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])] = []) {
+        note(.status(error?.code ?? .ok, error?.message ?? ""))
+        exchange.end(error, trailers: trailers)
+    }
+
+    private func note(_ end: MockJournal.End) {
+        journal?.ended(end, at: context.call.now)
+    }
+
+    // MARK: What steps wait for
+
+    private func expect(_ conditions: [JSONCondition]) throws(RPCError) -> Bool {
+        if !consumeMessage() {
+            guard isClosed else { return false }
+            let problem = "the script expects a message, but the request is complete"
+            throw RPCError(.failedPrecondition, "mock \(server.mock.name): \(problem)")
+        }
+        let wrong = conditions.first { condition in
+            context.message.map { !condition.holds(for: $0, context.isProtoJSON) } ?? true
+        }
+        guard let wrong else { return true }
+        let problem = "message \(context.number) has another value at \(wrong.name)"
+        throw RPCError(.failedPrecondition, "mock \(server.mock.name): \(problem)")
     }
 
     /// Takes the message that has come; false if none has.
@@ -141,9 +194,20 @@ final class MockCall: LocalService {
         return hasUnused
     }
 
-    private func consumeMessage(orEnd problem: String) throws(RPCError) -> Bool {
-        if consumeMessage() { return true }
-        guard isClosed else { return false }
-        throw RPCError(.failedPrecondition, "mock \(mock.name): the script expects a message, but \(problem)")
+    /// Whether a signal has been raised for the call; if not, the script goes on when it is.
+    private func wait(for name: String) -> Bool {
+        guard let alarms = server.alarms else { return true }
+        let used = usedSignals[name] ?? 0
+        let (number, ring) = alarms.set { [unowned self] in
+            alarm = nil
+            go()
+        }
+        guard let ticket = server.signals.wait(for: name, beyond: used, wake: ring) else {
+            alarms.remove(number)
+            usedSignals[name] = used + 1
+            return true
+        }
+        alarm = (ticket, number)
+        return false
     }
 }

@@ -17,6 +17,17 @@ struct MockEnd: Sendable {
     private let details: [Detail]
     private let trailers: MockFields
 
+    /// The end of a response without an error.
+    static let success = MockEnd(.ok)
+    /// What callers of RPC are told in place of a redirection, which they do not follow.
+    static let redirected = MockEnd(.unknown, "the upstream responds with a redirection")
+
+    private init(_ code: RPCCode, _ message: String = "") {
+        self.code = code
+        self.message = MockText(message, at: .start, into: Diagnostics())
+        (details, trailers) = ([], MockFields())
+    }
+
     /// Reads the options and reports what is wrong with them.
     init(_ section: Section) {
         code = RPCCode(name: section.string("code")) ?? .ok
@@ -31,6 +42,9 @@ struct MockEnd: Sendable {
             section.reportUnused(key, without: "code")
         }
     }
+
+    /// Whether the response ends without an error.
+    var isSuccess: Bool { code == .ok }
 
     /// The error; none for success.
     func error(_ context: MockContext) throws(RPCError) -> RPCError? {
@@ -56,6 +70,9 @@ struct MockEnd: Sendable {
 struct MockFields: Sendable {
     private let fields: [(name: [UInt8], value: MockText)]
 
+    /// No fields.
+    init() { fields = [] }
+
     init(_ key: String, of section: Section) {
         fields = section.map(key).map { entry in
             // What a body of plain HTTP is, nobody else says.
@@ -73,7 +90,12 @@ struct MockFields: Sendable {
     func values(_ context: MockContext) -> [(name: [UInt8], value: [UInt8])] {
         let isPlain = context.call.rpcProtocol == .http
         return fields.filter { isPlain || !$0.name.span.equals("content-type") }.map { field in
-            (field.name, field.value.value(context).map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: " ") : $0 })
+            (field.name, Self.visible(field.value.value(context)))
         }
+    }
+
+    /// A value without control characters.
+    static func visible(_ value: [UInt8]) -> [UInt8] {
+        value.map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: " ") : $0 }
     }
 }

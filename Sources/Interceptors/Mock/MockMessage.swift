@@ -14,13 +14,15 @@ enum MockMessage: Sendable {
     case bytes([UInt8])
     /// The message of the request.
     case echo
+    /// Any message of the type.
+    case fake
 
     /// The largest file, in bytes.
     private static let limit = 4 << 20
 
     /// Reads the options of a message and reports what is wrong with them; none if none is given.
     init?(_ section: Section) {
-        let keys = ["json", "text", "hex", "base64", "file", "echo"].filter { section.has($0) }
+        let keys = ["json", "text", "hex", "base64", "file", "echo", "fake"].filter { section.has($0) }
         guard let key = keys.first else { return nil }
         if keys.count > 1 { section.reportConflict(keys[0], keys[1]) }
         switch key {
@@ -33,6 +35,7 @@ enum MockMessage: Sendable {
         case "hex": self = .bytes(section.hexadecimal("hex") ?? [])
         case "base64": self = .bytes(section.base64("base64") ?? [])
         case "file": self = .bytes(Self.file(section))
+        case "fake": self = .fake
         default: self = .echo
         }
     }
@@ -58,57 +61,27 @@ enum MockMessage: Sendable {
         case .text(let text): return text.value(context)
         case .bytes(let bytes): return bytes
         case .echo: return context.payload
+        case .fake: return try context.call.fakeMessage(.response) { context.worker.randomFraction() }
         }
     }
 }
 
 /// JSON whose strings are texts of a mock.
-indirect enum MockJSON: Sendable {
-    case plain([UInt8])
-    case text(MockText)
-    case array([MockJSON])
-    case object([(name: String, value: MockJSON)])
+typealias MockJSON = JSONTree<MockText>
 
+extension JSONTree where Text == MockText {
     init(_ node: Node, into diagnostics: Diagnostics) {
-        switch node.content {
-        case .null: self = .plain(node.json)
-        case .scalar(let text, _):
-            // Whether a scalar is a string is decided where YAML becomes JSON.
-            let json = node.json
-            self =
-                json.first == UInt8(ascii: "\"")
-                ? .text(MockText(text, at: node.mark, into: diagnostics)) : .plain(json)
-        case .sequence(let items): self = .array(items.map { MockJSON($0, into: diagnostics) })
-        case .mapping(let entries): self = .object(entries.map { ($0.key, MockJSON($0.value, into: diagnostics)) })
-        }
+        self.init(node) { MockText($0, at: $1, into: diagnostics) }
     }
 
-    /// Appends the value as compact JSON.
+    /// Appends the value as compact JSON; a string that is one value of the message and nothing else has its type.
     func append(_ context: MockContext, to queue: ByteQueue) {
-        switch self {
-        case .plain(let json): queue.append(json)
-        case .text(let text):
+        append(to: queue) { text in
             if let pointer = text.pointer {
                 queue.append(context.value(at: pointer)?.bytes ?? Array("null".utf8))
             } else {
                 queue.append(json: text.value(context).span)
             }
-        case .array(let items):
-            queue.append("[")
-            for (index, item) in items.enumerated() {
-                if index > 0 { queue.append(",") }
-                item.append(context, to: queue)
-            }
-            queue.append("]")
-        case .object(let members):
-            queue.append("{")
-            for (index, member) in members.enumerated() {
-                if index > 0 { queue.append(",") }
-                queue.append(json: member.name)
-                queue.append(":")
-                member.value.append(context, to: queue)
-            }
-            queue.append("}")
         }
     }
 }

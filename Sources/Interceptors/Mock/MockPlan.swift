@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Documents
+internal import Events
 internal import Protocols
 internal import Proxy
 internal import RPC
@@ -15,32 +16,35 @@ struct MockPlan: InterceptorPlan {
         responds: true,
         options: [
             Option("name", .string, required: true, example: "orders", "The name of a mock in `mocks`."),
-            Option(
-                "unmatched",
-                .choice(["empty", "unimplemented", "next"]),
-                "Replaces `unmatched` of the mock."
-            ),
+            Option("unmatched", .choice(MockSettings.unmatchedNames), "Replaces `unmatched` of the mock."),
         ],
         shorthand: "name",
+        prepare: { resources, diagnostics in
+            for settings in resources.mocks {
+                resources.prepared["mock:\(settings.name)"] = Mock(settings, into: diagnostics)
+            }
+        },
         plan: { MockPlan($0, $1) }
     )
 
     let events: EventSet
     let mock: Mock?
     let unmatched: Mock.Unmatched
+    /// Whether a call waits at its head until its rule is known: where it goes, or how it is spoken to, depends on that.
+    let waitsForRule: Bool
 
     init(_ section: Section, _ context: BuildContext) {
         let name = section.string("name")
-        if let settings = context.resources.mocks.first(where: { $0.name == name }) {
-            mock = Mock(settings, into: section.diagnostics)
-        } else {
-            mock = nil
+        mock = context.resources.prepared["mock:\(name)"] as? Mock
+        if mock == nil {
             let known = context.resources.mocks.map(\.name)
             let advice = known.isEmpty ? "add it below \"mocks\"" : Suggestion.text(for: name, among: known)
             section.report("no mock is named \(Diagnostic.quote(name)); \(advice)", at: "name")
         }
         unmatched = section.string(ifGiven: "unmatched").flatMap(Mock.Unmatched.init) ?? mock?.unmatched ?? .empty
-        events = unmatched == .next ? [.requestHead, .requestMessages, .requestEnd] : .requestHead
+        let mayWait = unmatched == .next || mock?.hasRawRules == true
+        waitsForRule = mayWait && mock?.asksMessage == true
+        events = waitsForRule ? [.requestHead, .requestMessages, .requestEnd] : .requestHead
     }
 
     func instance(on worker: WorkerServices) -> any Interceptor { MockInterceptor(self, on: worker) }
@@ -54,22 +58,22 @@ final class MockInterceptor: Interceptor {
     }
 
     private let plan: MockPlan
-    private let upstream: LocalUpstream?
+    private let server: MockServer?
 
     init(_ plan: MockPlan, on worker: WorkerServices) {
         self.plan = plan
-        upstream = plan.mock.map { worker.localUpstream(named: $0.name) }
+        server = plan.mock.map { MockServer($0, plan.unmatched, on: worker) }
     }
 
     func requestHead(_ call: Call) -> Verdict {
-        guard let mock = plan.mock, mock.isFor(call) else { return .next }
+        guard let server, server.mock.isFor(call) else { return .next }
         if let missing = call.missingTypes, call.lacksMessageTypes { return .reject(missing) }
-        switch mock.choose(call, nil, isKnown: false, isProtoJSON: call.hasMessageTypes) {
-        case .rule(let rule): return serve(rule, mock)
-        case .none(let lack): return unmatched(lack, mock, call)
-        case .message where plan.unmatched != .next: return serve(nil, mock)
+        let context = MockContext(call, on: server.worker)
+        switch server.mock.choose(context, isKnown: false, server.memory) {
+        case .rule(let rule): return server.serve(rule)
+        case .none(let lack): return server.unmatched(lack, context)
+        case .message where !plan.waitsForRule: return server.serve(nil)
         case .message:
-            // Whether the call goes on to the upstream depends on its first message.
             let suspension = Suspension()
             call[stateOf: self] = CallState(suspension: suspension)
             return .suspend(suspension)
@@ -77,44 +81,32 @@ final class MockInterceptor: Interceptor {
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        if call[stateOf: self] != nil { decide(call, message.json(payload, call)) }
+        if call[stateOf: self] != nil { decide(call, payload) }
         return .next
     }
 
     func requestEnd(_ call: Call) -> Verdict {
-        // A request may have no message at all.
-        if call[stateOf: self] != nil { decide(call, nil) }
+        guard call[stateOf: self] != nil else { return .next }
+        // A request may have no message at all, and plain HTTP has a body instead.
+        guard call.rpcProtocol == .http else {
+            decide(call, Span())
+            return .next
+        }
+        let body = call.heldRequest(at: self)
+        decide(call, body.span)
         return .next
     }
 
     /// The first message has come, or none will: the call that waits for that is served here, or goes on.
-    private func decide(_ call: Call, _ message: JSONValue?) {
-        guard let mock = plan.mock, let state = call[stateOf: self] else { return }
+    private func decide(_ call: Call, _ payload: Span<UInt8>) {
+        guard let server, let state = call[stateOf: self] else { return }
         call[stateOf: self] = nil
-        switch mock.choose(call, message, isKnown: true, isProtoJSON: call.hasMessageTypes) {
-        case .rule(let rule): state.suspension.resume(serve(rule, mock))
-        case .none, .message: state.suspension.resume()
+        var context = MockContext(call, on: server.worker)
+        context.received(payload)
+        switch server.mock.choose(context, isKnown: true, server.memory) {
+        case .rule(let rule): state.suspension.resume(server.serve(rule))
+        case .none(let lack): state.suspension.resume(server.unmatched(lack, context))
+        case .message: state.suspension.resume()
         }
-    }
-
-    private func serve(_ rule: MockRule?, _ mock: Mock) -> Verdict {
-        guard let upstream else { return .next }
-        let unmatched = plan.unmatched
-        var chosen = rule
-        // A further attempt is another call of the mock.
-        return .serve(upstream) { MockCall($0, mock, chosen.take(), unmatched) }
-    }
-
-    private func unmatched(_ lack: String, _ mock: Mock, _ call: Call) -> Verdict {
-        switch plan.unmatched {
-        case .next: return .next
-        case .empty where call.rpcProtocol != .http: return serve(nil, mock)
-        case .empty, .unimplemented: return .reject(Self.error(lack, mock))
-        }
-    }
-
-    /// The error of a call that no rule is for.
-    static func error(_ lack: String, _ mock: Mock) -> RPCError {
-        RPCError(.unimplemented, "mock \(mock.name): \(lack)")
     }
 }

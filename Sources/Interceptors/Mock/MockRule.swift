@@ -5,55 +5,92 @@ internal import Proxy
 
 /// A rule of a mock: the calls that it is for, and what becomes of them.
 struct MockRule: Sendable {
+    /// Why a rule is not for a call.
+    struct Lack {
+        /// How near the rule has come: what comes later in its checks is nearer.
+        let depth: Int
+        /// What lacks, for people.
+        let text: String
+
+        init(depth: Int, text: String) { (self.depth, self.text) = (depth, text) }
+        init(depth: Int, asksFor text: String) { self.init(depth: depth, text: "asks for \(text)") }
+    }
+
+    /// The number of the rule in its mock.
+    let index: Int
     /// What is asked of the head; none asks nothing.
     private let condition: Condition?
+    private let url: MockURL?
     /// What is asked of the first message.
     private let json: [JSONCondition]
+    private let body: JSONTest?
     /// How often it applies; none is always.
-    private let count: MockCount?
+    let times: Int?
+    let state: MockState?
+    /// The signal that it raises when it applies.
+    let signal: String?
     let script: MockScript
     /// The place in the file, for people.
     let mark: Mark
 
     /// Reads a rule and reports what is wrong with it.
-    init(_ section: Section) {
+    init(_ section: Section, index: Int) {
+        self.index = index
         let when = section.section("when")
         condition = section.has("when") ? Condition(ConditionSettings(when), into: section.diagnostics) : nil
+        url = MockURL(when)
         json = JSONCondition.all(when)
-        count = section.integer(ifGiven: "times").map(MockCount.init)
+        body = when.node("body").map { JSONTest($0, ofText: true, into: section.diagnostics) }
+        times = section.integer(ifGiven: "times")
+        state = section.has("state") ? MockState(section.section("state")) : nil
+        signal = section.string(ifGiven: "signal")
         script = MockScript(section)
         mark = section.mark
     }
 
     /// Whether it asks for the first message.
-    var asksMessage: Bool { !json.isEmpty }
+    var asksMessage: Bool { !json.isEmpty || body != nil || state?.of.asksMessage == true }
 
-    /// Whether the head of a call is as the rule asks.
-    func holds(for call: Call) -> Bool { condition?.holds(for: call) ?? true }
+    /// The signals that its script waits for.
+    var awaitedSignals: [String] { script.awaitedSignals }
 
-    /// The place of the first message that is not as the rule asks; none if all is.
-    func lack(of message: JSONValue?, _ isProtoJSON: Bool) -> String? {
-        json.first { test in message.map { !test.holds(for: $0, isProtoJSON) } ?? true }?.name
+    /// What of the head of a call is not as the rule asks; none if all is.
+    func lackOfHead(_ call: Call) -> Lack? {
+        if let condition, !condition.holds(for: call) {
+            return Lack(depth: 0, asksFor: condition.lack(of: call) ?? "another call")
+        }
+        return url?.lack(of: call).map { Lack(depth: 1, asksFor: $0) }
     }
 
-    /// Takes one of its applications; false if there is none left.
-    func take() -> Bool { count?.take() ?? true }
+    /// What of the first message is not as the rule asks; none if all is.
+    func lackOfMessage(_ context: MockContext) -> Lack? {
+        for (number, condition) in json.enumerated() {
+            let holds = context.message.map { condition.holds(for: $0, context.isProtoJSON) } ?? false
+            if !holds { return Lack(depth: 2 + number, asksFor: "another value at \(condition.name)") }
+        }
+        guard let body, !body.holds(for: .string(String(decoding: context.payload, as: UTF8.self))) else { return nil }
+        return Lack(depth: 2, asksFor: "another body")
+    }
+
+    /// The parts of a call's path that the rule names.
+    func captures(of call: Call) -> [String: [UInt8]] { url?.captures(of: call) ?? [:] }
 }
 
-/// How often a rule has applied, in all workers together.
-final class MockCount: Sendable {
-    private let left: Locked<Int>
+/// The state that a rule asks for, and the one that it leaves, for each value of a key apart.
+struct MockState: Sendable {
+    /// What every key has at first.
+    static let first = "start"
 
-    init(_ times: Int) {
-        left = Locked(times)
-    }
+    let of: MockText
+    let required: String?
+    let next: String?
 
-    /// Takes one; false if there is none left.
-    func take() -> Bool {
-        left.withLock { left in
-            guard left > 0 else { return false }
-            left -= 1
-            return true
+    init(_ section: Section) {
+        of = MockText(section.string("of"), at: section.mark(of: "of"), into: section.diagnostics)
+        required = section.string(ifGiven: "is")
+        next = section.string(ifGiven: "becomes")
+        if required == nil, next == nil {
+            section.diagnostics.report("the state has no effect; add \"is\" or \"becomes\"", at: section.mark)
         }
     }
 }

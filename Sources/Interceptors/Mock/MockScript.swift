@@ -20,13 +20,26 @@ struct MockScript: Sendable {
         /// Waits until the request is complete, and takes its messages meanwhile.
         case closed
         case wait(Duration)
+        /// Waits until a signal is raised.
+        case until(String)
+        case signal(String)
+        /// Lets the response take its time, at so many bytes a second.
+        case slowDown(Int)
         case headers(MockFields)
         case send(MockMessage)
         /// A whole response of plain HTTP.
-        case plain(status: Int, MockFields, MockText)
+        case plain(MockPlainResponse)
+        /// A whole response as it stands, in the protocol of the caller.
+        case raw(MockRaw)
         case end(MockEnd)
         case fail(MockFailure)
     }
+
+    /// What every method does without a rule: it responds with an empty message.
+    static let empty = [Step.closed, .send(.json(.plain(Array("{}".utf8)))), .end(.success)]
+
+    /// What every method does that invents its messages.
+    static let fake = [Step.closed, .send(.fake), .end(.success)]
 
     private(set) var steps: [Step] = []
 
@@ -44,6 +57,16 @@ struct MockScript: Sendable {
         if rule.has("emit"), !rule.has("outputs") { rule.reportUnused("emit", without: "outputs") }
     }
 
+    /// The signals that it waits for.
+    var awaitedSignals: [String] {
+        steps.compactMap { if case .until(let name) = $0 { name } else { nil } }
+    }
+
+    /// Whether it sends what is not to be translated.
+    var isRaw: Bool {
+        steps.contains { if case .raw = $0 { true } else { false } }
+    }
+
     // MARK: A response
 
     private mutating func addResponse(_ section: Section) {
@@ -52,16 +75,20 @@ struct MockScript: Sendable {
         if let failure = section.string(ifGiven: "fail").flatMap(MockFailure.init) {
             return steps.append(.fail(failure))
         }
+        if section.has("speed") { steps.append(.slowDown(section.size("speed"))) }
+        if section.has("raw") { return steps.append(.raw(MockRaw(section.section("raw")))) }
+        let message = MockMessage(section)
+        let end = MockEnd(section)
+        if let plain = MockPlainResponse(section, message, isError: !end.isSuccess) { steps.append(.plain(plain)) }
+        guard !section.has("redirect") else { return steps.append(.end(.redirected)) }
         let headers = MockFields("headers", of: section)
-        let text = MockText(section.string("body"), at: section.mark(of: "body"), into: section.diagnostics)
-        steps.append(.plain(status: section.integer("status"), headers, text))
         if !headers.isEmpty { steps.append(.headers(headers)) }
-        if let message = MockMessage(section) {
+        if let message {
             steps.append(.send(message))
-        } else if !section.has("code") || section.string("code") == "ok" {
+        } else if end.isSuccess {
             steps.append(.send(.json(.plain(Array("{}".utf8)))))
         }
-        steps.append(.end(MockEnd(section)))
+        steps.append(.end(end))
     }
 
     // MARK: Outputs
@@ -90,7 +117,7 @@ struct MockScript: Sendable {
     private mutating func add(_ section: Section) {
         if section.has("send") {
             guard let message = MockMessage(section.section("send")) else {
-                let advice = "add \"json\", \"text\", \"hex\", \"base64\", \"file\" or \"echo\""
+                let advice = "add \"json\", \"text\", \"hex\", \"base64\", \"file\", \"echo\" or \"fake\""
                 return section.report("there is no message; \(advice)", at: "send")
             }
             steps.append(.send(message))
@@ -98,6 +125,10 @@ struct MockScript: Sendable {
             steps.append(.headers(MockFields("headers", of: section)))
         } else if let time = section.has("wait") ? section.duration("wait") : nil {
             steps.append(.wait(time))
+        } else if let name = section.string(ifGiven: "until") {
+            steps.append(.until(name))
+        } else if let name = section.string(ifGiven: "signal") {
+            steps.append(.signal(name))
         } else if section.has("expect") {
             steps.append(.expect(JSONCondition.all(section.section("expect"))))
         } else if let node = section.node("each") {

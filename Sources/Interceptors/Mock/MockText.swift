@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Configuration
 internal import Documents
+internal import Events
 internal import Proxy
-internal import RPC
 internal import Time
 
 /// A text of a mock: a template that knows of the message of the request, too.
@@ -10,7 +10,11 @@ struct MockText: Sendable {
     private enum Piece: Sendable {
         case template(Template)
         case json(JSONPointer)
-        case number
+        /// A part of the path, by its name.
+        case path(String)
+        case number, attempt, now
+        /// So many random bytes, in hexadecimal.
+        case random(Int)
     }
 
     private let pieces: [Piece]
@@ -43,7 +47,20 @@ struct MockText: Sendable {
     }
 
     private static func piece(_ name: Substring, at mark: Mark, into diagnostics: Diagnostics) -> Piece? {
-        if name == "message.number" { return .number }
+        switch name {
+        case "message.number": return .number
+        case "attempt": return .attempt
+        case "now": return .now
+        default: break
+        }
+        if name.hasPrefix("path:") { return .path(String(name.dropFirst(5))) }
+        if name.hasPrefix("random:hex:") {
+            guard let count = Int(name.dropFirst(11)), 1...256 ~= count else {
+                diagnostics.report("{\(name)} is not from 1 to 256 bytes; write for example {random:hex:16}", at: mark)
+                return .number
+            }
+            return .random(count)
+        }
         guard name.hasPrefix("json:") else { return nil }
         if let pointer = JSONPointer(String(name.dropFirst(5))) { return .json(pointer) }
         diagnostics.report("{\(name)} is not a JSON Pointer; write for example {json:/id}", at: mark)
@@ -56,12 +73,30 @@ struct MockText: Sendable {
         return pointer
     }
 
+    /// Whether a message of the request has a part in it.
+    var asksMessage: Bool {
+        pieces.contains { if case .json = $0 { true } else { false } }
+    }
+
+    /// The names of parts of the path that it asks for.
+    var pathNames: [String] {
+        pieces.compactMap { if case .path(let name) = $0 { name } else { nil } }
+    }
+
     /// The text for a call and a message of it.
     func value(_ context: MockContext) -> [UInt8] {
         pieces.reduce(into: []) { text, piece in
             switch piece {
             case .template(let template): text += template.value(for: context.call)
             case .number: text += Array(String(context.number).utf8)
+            case .attempt: text += Array(String(context.call.attempts).utf8)
+            case .now: text += Array(TimestampFormatter.text(context.worker.loop.clock.wall).utf8)
+            case .path(let name): text += context.captures[name] ?? []
+            case .random(let count):
+                for _ in 0..<count {
+                    let byte = UInt8(truncatingIfNeeded: Int(context.worker.randomFraction() * 256))
+                    text += [byte >> 4, byte & 15].map { $0 < 10 ? 0x30 + $0 : 0x57 + $0 }
+                }
             case .json(let pointer):
                 switch context.value(at: pointer) {
                 case .string(let value)?: text += Array(value.utf8)
@@ -70,24 +105,5 @@ struct MockText: Sendable {
                 }
             }
         }
-    }
-}
-
-/// What the texts of a mock are made of.
-struct MockContext {
-    let call: Call
-    /// The message of the request that came last, if it is JSON.
-    var message: JSONValue?
-    /// The same as it came.
-    var payload: [UInt8] = []
-    /// Its number, from 1.
-    var number = 0
-
-    /// Whether the message is the ProtoJSON of a known type.
-    var isProtoJSON: Bool { call.hasMessageTypes }
-
-    /// The value in a place of the message, if there is one.
-    func value(at pointer: JSONPointer) -> JSONValue? {
-        isProtoJSON ? message?.valueOfProtoJSON(at: pointer) : message?.value(at: pointer)
     }
 }

@@ -70,6 +70,17 @@ extension Call {
     /// How long an event may wait for an interceptor; nil is without end.
     public var suspensionTimeout: Duration? { callerLeg.listener.suspensionTimeout }
 
+    /// How often the call has been tried, with the attempt that is under way.
+    public var attempts: Int { record.attempts }
+
+    /// The bytes of the request that wait at an interceptor behind what that has suspended.
+    public func heldRequest<Link: Interceptor>(at link: Link) -> [UInt8] {
+        let held = flows.request.queues.queue(at: run.index(of: link))?.events ?? []
+        return held.reduce(into: []) { bytes, event in
+            if let queue = event.bytes { bytes += queue.readable.array }
+        }
+    }
+
     /// What is kept out of all that is shown of the call.
     public var redactions: Redactions { run.chain.redactions }
 

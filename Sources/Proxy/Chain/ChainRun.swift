@@ -121,6 +121,9 @@ struct ChainRun: ~Copyable {
         states.value(at: chain.index(of: link, near: current), in: chain.stateLayout)
     }
 
+    /// Where a link stands.
+    func index<Link: Interceptor>(of link: Link) -> Int { chain.index(of: link, near: current) }
+
     /// Takes what a link keeps, which then keeps nothing.
     mutating func takeState<Link: Interceptor>(of link: Link) -> Link.CallState? {
         states.take(at: chain.index(of: link, near: current), in: chain.stateLayout)

@@ -19,6 +19,8 @@ public struct InterceptorKind: Sendable {
     public let options: [Option]
     /// The option that a scalar in place of the options stands for, if one does.
     public let shorthand: String?
+    /// Makes what the interceptors of the kind share, before any of them is planned; called once for each configuration.
+    public let prepare: (@Sendable (BuildResources, Diagnostics) -> Void)?
     /// Makes the plan of an interceptor of read options; what is wrong with them is reported to the section's diagnostics.
     ///
     /// Called once for each interceptor of a configuration, on the main thread.
@@ -33,6 +35,7 @@ public struct InterceptorKind: Sendable {
         rewrites: Bool = false,
         options: [Option],
         shorthand: String? = nil,
+        prepare: (@Sendable (BuildResources, Diagnostics) -> Void)? = nil,
         plan: @escaping @Sendable (Section, BuildContext) -> any InterceptorPlan
     ) {
         self.name = name
@@ -42,6 +45,7 @@ public struct InterceptorKind: Sendable {
         self.rewrites = rewrites
         self.options = options
         self.shorthand = shorthand
+        self.prepare = prepare
         self.plan = plan
     }
 }

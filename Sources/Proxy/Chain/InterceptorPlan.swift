@@ -43,6 +43,8 @@ public final class BuildResources {
     public let mocks: [MockSettings]
     /// What has been read and made for the configuration.
     public let acquired: Acquired
+    /// What kinds have prepared for their interceptors, by names of their own.
+    public var prepared: [String: any AnyObject & Sendable] = [:]
     /// The credentials that interceptors name, in the order of the file.
     public var credentials: [NamedCredential] = []
     /// The permission bits that log files get, by path.

@@ -63,6 +63,17 @@ public final class Condition: Sendable {
             && peerHolds(call.peer) && headers.allSatisfy { $0.holds(for: request) }
     }
 
+    /// What of a call is not as is asked, for people; none if all is.
+    public func lack(of call: Call) -> String? {
+        let request = call.request
+        if !protocolHolds(call) { return "another protocol" }
+        if !procedureHolds(call) { return "another method" }
+        if !pathHolds(call) { return "another path" }
+        if !hostHolds(call) { return "another host" }
+        if !peerHolds(call.peer) { return "another caller" }
+        return headers.first { !$0.holds(for: request) }.map { "another header \($0.name)" }
+    }
+
     private func protocolHolds(_ call: Call) -> Bool {
         guard protocols != 0 else { return true }
         let bit = call.callerLeg.rest == nil ? call.rpcProtocol.rawValue : Self.rest

@@ -7,7 +7,8 @@ internal import Patterns
 public struct HeaderCondition: Sendable {
     private enum Test: Sendable { case present, absent, exact([[UInt8]]), pattern(Pattern) }
 
-    private let name: FieldName
+    /// The name of the field.
+    let name: FieldName
     private let test: Test
 
     /// Compiles what a file asks; a pattern that is malformed is reported.

@@ -31,6 +31,24 @@ public struct LocalExchange {
     /// Sends a message, in the codec of the call.
     public func send(_ message: Span<UInt8>) { stream.send(message) }
 
+    /// Sends the head of a response as it stands; for plain HTTP, and for upstreams whose calls are not translated.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status.
+    ///   - headers: fields with names in small letters.
+    public func send(status: Int, headers: [(name: [UInt8], value: [UInt8])]) {
+        stream.send(status: status, headers: headers)
+    }
+
+    /// Sends bytes of the body as they stand, behind such a head.
+    public func send(bytes: Span<UInt8>) { stream.send(bytes: bytes) }
+
+    /// Ends the response behind such a head, with trailers as they stand.
+    public func end(trailers: [(name: [UInt8], value: [UInt8])]) { stream.end(trailers: trailers) }
+
+    /// Lets what is sent from now on take its time, as on a slow network.
+    public func slowDown(to bytesPerSecond: Int) { stream.slowDown(to: bytesPerSecond) }
+
     /// Ends the response of RPC, with an error or with success.
     public func end(_ error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])] = []) {
         stream.end(error, trailers: trailers)

@@ -29,10 +29,15 @@ final class LocalStream: HTTPStream, EndOfTurn {
     private var heldSince = Instant.max
     /// Whether nothing can be sent any more.
     private(set) var isOver = false
+    /// Whether all has been sent, or nobody is there to take it.
+    private var isFinished = false
+    /// What makes a response slow, if it is to be.
+    private var pace: LocalPace?
 
     init(for user: any AttemptStreamUser, of call: Call) {
         (self.user, self.call, worker) = (user, call, call.worker)
-        isPlain = call.upstreamLeg.spoken == .http
+        // What the service sends is not to be translated: that of plain HTTP, and what it makes itself for a protocol.
+        isPlain = call.upstreamLeg.spoken == .http || call.route.upstream?.families.isEmpty == true
         limit = call.callerLeg.listener.heldMessageLimit
     }
 
@@ -87,7 +92,9 @@ final class LocalStream: HTTPStream, EndOfTurn {
     }
 
     private func deliverBody(to service: any LocalService) {
-        guard hasEnd, !wasGivenEnd, let body = input.take() else { return }
+        // All of it is wanted, however much waits.
+        guard hasEnd else { return user.drained() }
+        guard !wasGivenEnd, let body = input.take() else { return }
         wasGivenEnd = true
         service.received(body.readable)
         if !isOver { service.receivedEnd() }
@@ -126,14 +133,40 @@ final class LocalStream: HTTPStream, EndOfTurn {
     // MARK: The response
 
     /// Whether the caller takes no more for now.
-    var isPaused: Bool { !pauses.isEmpty }
+    var isPaused: Bool { !pauses.isEmpty || pace?.isBusy == true }
+
+    /// Lets what is sent from now on take its time.
+    func slowDown(to bytesPerSecond: Int) {
+        pace = LocalPace(bytesPerSecond, on: worker.context.loop) { [unowned self] output in
+            // The last part may be the end of the stream itself.
+            let stream = self
+            stream.deliver(output)
+            if !stream.isOver, !stream.isPaused { stream.service?.resumed() }
+        }
+    }
 
     /// Sends the head of a response of RPC; what is sent next does so otherwise.
     func send(headers: [(name: [UInt8], value: [UInt8])]) {
-        guard !isOver, !hasHead, !isPlain else { return }
+        guard !isPlain else { return }
+        begin(responseHead(headers))
+    }
+
+    /// Sends the head of a response as it stands.
+    func send(status: Int, headers: [(name: [UInt8], value: [UInt8])]) {
+        begin(plainHead(status, headers))
+    }
+
+    private func plainHead(_ status: Int, _ headers: [(name: [UInt8], value: [UInt8])]) -> HTTPHead {
+        let head = worker.acquireHead()
+        head.status = status
+        for (name, value) in headers { head.add(name: name.span, value: value.span) }
+        return head
+    }
+
+    private func begin(_ head: HTTPHead) {
+        guard !isOver, !hasHead else { return worker.release(head) }
         hasHead = true
-        let head = responseHead(headers)
-        user.received(head: head, end: false)
+        emit(.head(head, end: false))
     }
 
     /// Sends a message, in the codec of the call.
@@ -143,25 +176,37 @@ final class LocalStream: HTTPStream, EndOfTurn {
         guard !isOver else { return }
         let envelope = worker.acquireQueue()
         envelope.append(enveloping: message, flags: 0)
-        user.received(body: envelope.readable)
+        send(bytes: envelope.readable)
         worker.release(envelope)
+    }
+
+    /// Sends bytes of the body as they stand.
+    func send(bytes: Span<UInt8>) {
+        guard !isOver, !bytes.isEmpty else { return }
+        if pace == nil { user.received(body: bytes) } else { emit(.body(bytes.array)) }
     }
 
     /// Ends the response, with an error or with success.
     func end(_ error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])]) {
         guard !isOver else { return }
         guard !isPlain else { return endPlain(error) }
-        finish()
         let fields = CallerSide.grpcFields(error) + trailers
-        guard hasHead else { return user.received(head: responseHead(fields), end: true) }
+        guard hasHead else { return close(.head(responseHead(fields), end: true)) }
+        end(trailers: fields)
+    }
+
+    /// Ends the response with trailers as they stand.
+    func end(trailers fields: [(name: [UInt8], value: [UInt8])]) {
+        guard !isOver else { return }
+        guard !fields.isEmpty else { return close(.end(trailers: nil)) }
         let head = worker.acquireHead()
         for (name, value) in fields { head.add(name: name.span, value: value.span) }
-        user.receivedEnd(trailers: head)
-        worker.release(head)
+        close(.end(trailers: head))
     }
 
     /// Plain HTTP has no trailers that say how a call went.
     private func endPlain(_ error: RPCError?) {
+        guard !hasHead else { return end(trailers: []) }
         guard let error else { return respond(status: 200, headers: [], body: Span()) }
         let own = call.rpcProtocol.callerSide.response(to: error, requestContentType: Span())
         respond(status: own.status, headers: own.headers, body: own.body.span)
@@ -169,16 +214,13 @@ final class LocalStream: HTTPStream, EndOfTurn {
 
     /// Sends a whole response of plain HTTP.
     func respond(status: Int, headers: [(name: [UInt8], value: [UInt8])], body: Span<UInt8>) {
-        guard !isOver else { return }
-        finish()
-        let head = worker.acquireHead()
-        head.status = status
-        for (name, value) in headers { head.add(name: name.span, value: value.span) }
+        guard !isOver, !hasHead else { return }
+        let head = plainHead(status, headers)
         head.contentLength = body.count
-        user.received(head: head, end: body.isEmpty)
-        guard !body.isEmpty else { return }
-        user.received(body: body)
-        user.receivedEnd(trailers: nil)
+        guard !body.isEmpty else { return close(.head(head, end: true)) }
+        begin(head)
+        send(bytes: body)
+        end(trailers: [])
     }
 
     /// Ends the exchange as an upstream would do that is not there, or goes away.
@@ -198,12 +240,35 @@ final class LocalStream: HTTPStream, EndOfTurn {
         return head
     }
 
+    /// Sends the last part: the service sends nothing more.
+    private func close(_ output: LocalOutput) {
+        isOver = true
+        emit(output)
+    }
+
+    private func emit(_ output: LocalOutput) {
+        if let pace { pace.add(output) } else { deliver(output) }
+    }
+
+    private func deliver(_ output: LocalOutput) {
+        if output.isLast { finish() }
+        switch output {
+        case .head(let head, let end): user.received(head: head, end: end)
+        case .body(let bytes): user.received(body: bytes.span)
+        case .end(let trailers):
+            user.receivedEnd(trailers: trailers)
+            if let trailers { worker.release(trailers) }
+        }
+    }
+
     // MARK: Both
 
     /// Nothing is sent or comes any more.
     private func finish() {
         isOver = true
+        isFinished = true
         heldSince = .max
+        pace?.cancel()
         let service = self.service
         (self.service, reader) = (nil, nil)
         if let queue = input.take() { worker.release(queue) }
@@ -212,14 +277,14 @@ final class LocalStream: HTTPStream, EndOfTurn {
     }
 
     func reset(_ reason: HTTPReset) {
-        if !isOver { finish() }
+        if !isFinished { finish() }
     }
 
     func pause(_ reason: PauseReason) { pauses.insert(reason) }
 
     func resume(_ reason: PauseReason) {
         pauses.remove(reason)
-        if pauses.isEmpty, !isOver { service?.resumed() }
+        if !isPaused, !isOver { service?.resumed() }
     }
 
     func send(informational head: HTTPHead) {}

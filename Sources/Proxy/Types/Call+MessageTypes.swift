@@ -101,6 +101,18 @@ extension Call {
         return try serialized(json, type, types)
     }
 
+    /// A message of the type that a direction has, with values by `chance`, which returns numbers from 0 up to 1.
+    ///
+    /// - Throws: an error with the code `unimplemented` if the type is unknown, or with the code `unavailable` if it is not
+    ///   known yet.
+    public func fakeMessage(_ direction: Direction, _ chance: @escaping () -> Double) throws(RPCError) -> [UInt8] {
+        guard rpcProtocol != .http, let type = methodType?.type(direction) else { throw unknownType }
+        let json = worker.acquireQueue()
+        defer { worker.release(json) }
+        FakeMessage(chance).append(type, to: json)
+        return try message(json: json.readable, direction)
+    }
+
     private func serialized(
         _ json: Span<UInt8>,
         _ type: MessageType,

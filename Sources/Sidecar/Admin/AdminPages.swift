@@ -9,7 +9,7 @@ internal import Time
 
 /// The pages of the admin socket: what `AdminRoute.all` lists.
 final class AdminPages {
-    private let daemon: Daemon
+    let daemon: Daemon
     /// Those that are served.
     private let pages: Set<AdminPage>
 

@@ -24,6 +24,33 @@ extension AdminRoute {
         AdminRoute(.get, "/credentials", page: .credentials, "Shows the state of every token, as JSON.") {
             $0.credentials($2)
         },
+        AdminRoute(.get, "/mocks", page: .mocks, "Shows the mocks and how often their rules applied, as JSON.") {
+            $0.mocks($2)
+        },
+        AdminRoute(.get, "/mocks/{name}/calls", page: .mocks, "Shows the last calls of a mock, as JSON.") {
+            $0.mockCalls($1, $2)
+        },
+        AdminRoute(.delete, "/mocks/{name}/calls", page: .mocks, "Forgets the calls of a mock.") {
+            $0.forgetMockCalls($1, $2)
+        },
+        AdminRoute(
+            .post,
+            "/mocks/reset",
+            page: .mocks,
+            parameters: ["mock"],
+            "Forgets the counts, states and calls of ?mock=NAME, or of all mocks."
+        ) {
+            $0.resetMocks($1, $2)
+        },
+        AdminRoute(
+            .post,
+            "/mocks/signal",
+            page: .mocks,
+            parameters: ["name"],
+            "Raises the signal ?name=NAME for the mocks that wait for it."
+        ) {
+            $0.signalMocks($1, $2)
+        },
         AdminRoute(
             .post,
             "/reload",

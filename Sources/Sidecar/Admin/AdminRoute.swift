@@ -2,10 +2,11 @@ internal import Configuration
 
 /// One page of the admin socket.
 struct AdminRoute: Sendable {
-    /// GET changes nothing; what changes something is POST.
+    /// GET changes nothing; what changes something is POST or DELETE.
     enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
+        case delete = "DELETE"
     }
 
     typealias Respond = (AdminResponse) -> Void
@@ -13,7 +14,7 @@ struct AdminRoute: Sendable {
     /// The word that `pages` uses for it; nil for the list of pages, which every address serves.
     let page: AdminPage?
     let method: Method
-    /// Where the page is, and where other programs of this kind have it.
+    /// Where the page is, and where other programs of this kind have it; `{name}` stands for a name of the configuration.
     let paths: [String]
     /// The parameters that its query may have.
     let parameters: [String]
@@ -46,12 +47,15 @@ struct AdminRoute: Sendable {
     /// The page that a request is for, among those that its address serves.
     static func route(_ request: AdminRequest, among pages: Set<AdminPage>) throws(Rejection) -> AdminRoute {
         let path = request.path
-        guard let route = served(pages).first(where: { $0.paths.contains(path) }) else {
+        let routes = served(pages).filter { $0.paths.contains { name(in: path, by: $0) != nil } }
+        guard !routes.isEmpty else {
             throw Rejection(response: .init(status: 404, text: "page not found; GET / lists the pages"))
         }
-        let method = route.method.rawValue
-        guard request.method == method || request.isHead && route.method == .get else {
-            throw Rejection(response: .init(status: 405, text: "\(path) requires \(method)", allow: method))
+        let fit = routes.first { request.method == $0.method.rawValue || request.isHead && $0.method == .get }
+        guard let route = fit else {
+            let methods = routes.map(\.method.rawValue)
+            let text = "\(path) requires \(methods.joined(separator: " or "))"
+            throw Rejection(response: .init(status: 405, text: text, allow: methods.joined(separator: ", ")))
         }
         guard let query = request.query else {
             let text = "the query has an escape that is not valid; write a percent sign as %25"
@@ -67,14 +71,26 @@ struct AdminRoute: Sendable {
         return route
     }
 
+    /// What a path has in the place of `{name}`; nothing where there is no such place, and none if the path is another.
+    static func name(in path: String, by pattern: String) -> String? {
+        guard let place = pattern.firstRange(of: "{name}") else { return path == pattern ? "" : nil }
+        let (start, end) = (pattern[..<place.lowerBound], pattern[place.upperBound...])
+        guard path.utf8.count > start.utf8.count + end.utf8.count, path.hasPrefix(start), path.hasSuffix(end) else {
+            return nil
+        }
+        let name = path.dropFirst(start.count).dropLast(end.count)
+        return name.contains("/") ? nil : String(name)
+    }
+
     /// The list of the pages that an address serves, a line each.
     static func index(_ pages: Set<AdminPage>) -> String {
         let named = served(pages).filter { $0.page != nil }
         let width = all.map(\.paths[0].count).max() ?? 0
         return named.map { route in
-            let method = route.method == .get ? "GET " : "POST"
+            let method = route.method.rawValue
+            let gap = String(repeating: " ", count: 7 - method.count)
             let padding = String(repeating: " ", count: width - route.paths[0].count)
-            return "\(method) \(route.paths[0])\(padding)  \(route.summary)"
+            return "\(method)\(gap)\(route.paths[0])\(padding)  \(route.summary)"
         }
         .joined(separator: "\n")
     }

@@ -5,8 +5,8 @@ internal import Telemetry
 
 /// What all workers share, because it is limited for the process as a whole.
 struct Budgets: Sendable {
-    /// The limits of `limit` interceptors.
-    let limits = LimitStore()
+    /// What interceptors keep for the whole process.
+    let shared = SharedStore()
     /// The file descriptors.
     let descriptors = DescriptorBudget(limit: DescriptorLimit.soft)
     /// What callers make the process hold.

@@ -60,7 +60,7 @@ final class WorkerPool {
         let worker = Worker(
             loop: loop,
             lineWriters: lineWriters,
-            limits: budgets.limits,
+            shared: budgets.shared,
             descriptors: budgets.descriptors,
             memory: budgets.memory,
             credentialRequests: { request in control.post { $0.handle(request) } },

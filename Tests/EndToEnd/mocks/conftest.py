@@ -1,5 +1,7 @@
 """Martlet with a mock of Eliza, who is not there."""
 
+import textwrap
+
 import pytest
 from connectrpc.protocol import ProtocolType
 from support.servers.eliza import Client
@@ -23,7 +25,7 @@ def mocked(martlet, eliza_types):
     """Starts Martlet with the mock `eliza` of these options, and what else its file has."""
 
     def start(options, more="", interceptors="[ { mock: eliza } ]"):
-        text = "\n".join("    " + line for line in options.strip().splitlines())
+        text = textwrap.indent(textwrap.dedent(options).strip(), "    ")
         return martlet(
             f"listen: 127.0.0.1:0\nmocks:\n  eliza:\n    service: {SERVICE}\n{text}\n"
             f"interceptors: {interceptors}\ntypes: {{ files: [{eliza_types}] }}\n{more}"

@@ -105,7 +105,7 @@ def test_plain_http(martlet):
         assert client.post("/json", json={"a": 2}).status_code == 501
         assert (client.get("/late").text, client.get("/broken").json()) == ("sent", {"code": "not_found", "message": "lost"})
         other = client.get("/other")
-        assert (other.status_code, other.json()["message"]) == (501, "mock files: it has no rule for the method")
+        assert (other.status_code, other.json()["message"]) == (501, "mock files: the rule at 6:9 asks for another path")
 
 
 def test_interceptors_before_a_mock_see_its_calls_and_those_behind_do_not(mocked):

@@ -45,7 +45,7 @@ final class ProxyHarness {
     init(
         _ transport: Transport,
         _ yaml: String,
-        limits: LimitStore = LimitStore(),
+        shared: SharedStore = SharedStore(),
         descriptors: DescriptorBudget? = nil,
         memory: MemoryBudget = MemoryBudget()
     ) {
@@ -56,7 +56,7 @@ final class ProxyHarness {
         worker = Worker(
             loop: loop,
             lineWriters: lineWriters,
-            limits: limits,
+            shared: shared,
             descriptors: descriptors,
             memory: memory,
             network: network,

@@ -32,9 +32,8 @@ import Testing
     }
 
     @Test func `each page is there once`() {
-        let pages = AdminRoute.all.compactMap(\.page)
-        #expect(Set(pages) == Set(AdminPage.allCases) && pages.count == AdminPage.allCases.count)
-        let paths = AdminRoute.all.flatMap(\.paths)
+        #expect(Set(AdminRoute.all.compactMap(\.page)) == Set(AdminPage.allCases))
+        let paths = AdminRoute.all.flatMap { route in route.paths.map { "\(route.method) \($0)" } }
         #expect(Set(paths).count == paths.count)
         #expect(AdminRoute.all.allSatisfy { $0.summary.hasSuffix(".") })
     }
@@ -43,16 +42,21 @@ import Testing
         #expect(AdminRoute.all.filter(\.isForOthers).allSatisfy { $0.method == .get })
     }
 
-    @Test(arguments: AdminRoute.all.map(\.paths[0]))
-    func `a page has one method, and HEAD beside GET`(path: String) throws {
-        let method = try #require(AdminRoute.all.first { $0.paths[0] == path }).method
+    @Test(arguments: Set(AdminRoute.all.map(\.paths[0])).sorted())
+    func `a page has its methods, and HEAD beside GET`(path: String) throws {
+        let methods = AdminRoute.all.filter { $0.paths[0] == path }.map(\.method.rawValue)
         for other in ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "get"] {
-            let isRight = other == method.rawValue || other == "HEAD" && method == .get
-            let rejection = Self.rejection(other, path)
+            let isRight = methods.contains(other) || other == "HEAD" && methods.contains("GET")
+            let rejection = Self.rejection(other, path.replacing("{name}", with: "orders"))
             #expect((rejection == nil) == isRight)
             guard let rejection else { continue }
-            #expect((rejection.status, rejection.allow) == (405, method.rawValue))
+            #expect((rejection.status, rejection.allow) == (405, methods.joined(separator: ", ")))
         }
+    }
+
+    @Test(arguments: [("/mocks/a/calls", "a"), ("/mocks//calls", nil), ("/mocks/a/b/calls", nil), ("/mocks/calls", nil)])
+    func `a part of a path may be a name`(path: String, name: String?) {
+        #expect(AdminRoute.name(in: path, by: "/mocks/{name}/calls") == name)
     }
 
     @Test(arguments: ["/none", "", "/healthz/", "//healthz", "/calls"])
@@ -89,8 +93,8 @@ import Testing
         let index = AdminRoute.index([.metrics, .drain])
         #expect(
             index.split(separator: "\n") == [
-                "GET  /metrics       Shows the metrics in Prometheus's text format.",
-                "POST /drain         Responds 202 and does what SIGTERM does.",
+                "GET    /metrics             Shows the metrics in Prometheus's text format.",
+                "POST   /drain               Responds 202 and does what SIGTERM does.",
             ]
         )
     }

@@ -1,0 +1,187 @@
+extension MockSettings {
+    /// The options of a rule.
+    public static let ruleOptions: [Option] = [
+        Option("when", .section(conditionOptions), "The calls that the rule applies to. The default is all."),
+        Option(
+            "times",
+            .integer(in: 1...1_000_000_000),
+            example: "1",
+            "How often the rule applies. After that the next rule can match. The default is always."
+        ),
+        Option(
+            "state",
+            .section(stateOptions),
+            "The state that the rule requires and leaves. Each key has a state of its own."
+        ),
+        Option("signal", .string, example: "paid", "The signal to raise for steps `until` when the rule applies."),
+        Option("respond", .section(responseOptions), "The response, once the request is complete."),
+        Option(
+            "outputs",
+            .sections(stepOptions),
+            "The steps of a response with several messages. `emit` says when they start."
+        ),
+        Option(
+            "emit",
+            .choice(["on_open", "after_first_input", "per_input", "after_close"]),
+            default: "after_first_input",
+            "When `outputs` are sent: at once, after the first message, after each message, or after the request."
+        ),
+        Option(
+            "script",
+            .sections(stepOptions),
+            "The steps of a response that waits for messages, in order."
+        ),
+    ]
+
+    private static let stateOptions = [
+        Option(
+            "of",
+            .string,
+            default: "",
+            "The key, which is a template. By default all calls of the mock share one state."
+        ),
+        Option("is", .string, example: "paid", "The state that the rule requires. It is `start` at first."),
+        Option("becomes", .string, example: "shipped", "The state after the rule has applied."),
+    ]
+
+    /// What a rule asks of calls.
+    public static let conditionOptions =
+        ConditionSettings.options.filter { $0.key != "code" } + [
+            Option("json", .node, shape: .named(.anything), jsonDocumentation),
+            Option("body", .node, "A condition on the first message, or on the body of plain HTTP, as text."),
+            Option("url", .node, "A condition on the path with the query, as text."),
+            Option(
+                "template",
+                .string,
+                example: "/v1/orders/{id}",
+                "A path with names for some of its segments. `{path:id}` is the value of one in a template."
+            ),
+            Option(
+                "query",
+                .node,
+                shape: .named(.anything),
+                "Conditions on the parameters of the query, by their names, as text."
+            ),
+        ]
+
+    private static let jsonDocumentation = """
+        Conditions on values at JSON Pointers in the first message: a value, `present`, `absent`, or one of \
+        `{ not: … }`, `{ any: […] }`, `{ regex: … }`, `{ contains: … }`, `{ length: … }`, `{ above: … }` and \
+        `{ below: … }`.
+        """
+
+    /// What a message is made of.
+    public static let messageOptions = [
+        Option("json", .node, "The message: a YAML value. Strings are templates."),
+        Option("text", .string, example: "hello {json:/name}", "The message as text, which is a template."),
+        Option("hex", .string, example: "0a 02 68 69", "The message in hexadecimal."),
+        Option("base64", .string, example: "CgJoaQ==", "The message in base64."),
+        Option("file", .string, example: "/etc/martlet/order.bin", "The file with the message."),
+        Option("echo", .bool, default: "false", "Sends the message of the request."),
+        Option("fake", .bool, default: "false", "Sends a message with invented values. Needs `types`."),
+    ]
+
+    /// What ends a response.
+    public static let endOptions = [
+        Option("code", .choice(ConditionSettings.codeNames), default: "ok", "The status code."),
+        Option("message", .string, default: "", "The message of the error, which is a template."),
+        Option("details", .sections(detailOptions), "The typed details of the error."),
+        Option("trailers", .map, "Trailers. The values are templates."),
+    ]
+
+    private static let detailOptions = [
+        Option("type", .string, required: true, example: "google.rpc.RetryInfo", "The full name of the message type."),
+        Option("json", .node, "The message as JSON. Needs its type in `types`."),
+        Option("base64", .string, default: "", "The serialized message in base64."),
+    ]
+
+    /// What a response is made of.
+    public static let responseOptions =
+        messageOptions + endOptions + [
+            Option("headers", .map, "Headers. The values are templates."),
+            Option("delay", .duration, default: "0s", "How long the response waits."),
+            Option("speed", .size(in: 1...1 << 30), example: "56KiB", "The speed of the whole response, in bytes per second."),
+            Option("status", .integer(in: 200...599), default: "200", "The HTTP status of a plain HTTP response."),
+            Option(
+                "body",
+                .string,
+                default: "",
+                "The body of a plain HTTP response, which is a template. The default is the message, if there is one."
+            ),
+            Option("redirect", .section(redirectOptions), "The place that plain HTTP is sent to."),
+            Option(
+                "raw",
+                .section(rawOptions),
+                """
+                The response byte by byte, in the protocol of the caller, for tests of clients. It is not translated, \
+                and need not be valid.
+                """
+            ),
+            Option(
+                "fail",
+                .choice(["reset", "connect", "timeout", "dns"]),
+                "Fails like an upstream that closes the connection, accepts none, does not respond, or has no address."
+            ),
+        ]
+
+    private static let redirectOptions = [
+        Option("to", .string, required: true, example: "https://api.example.com/v2", "The URL, which is a template."),
+        Option("status", .integer(in: 300...399), default: "302", "The HTTP status."),
+    ]
+
+    private static let bytesOptions = [
+        Option("text", .string, "The bytes as text."),
+        Option("hex", .string, example: "0a 02 68 69", "The bytes in hexadecimal."),
+        Option("base64", .string, example: "CgJoaQ==", "The bytes in base64."),
+    ]
+
+    private static let rawOptions =
+        [
+            Option("status", .integer(in: 200...599), default: "200", "The HTTP status."),
+            Option("headers", .node, shape: .named(.value(.strings)), "Headers, by name a value or a list of values."),
+        ] + bytesOptions + [
+            Option("items", .sections(itemOptions), "Messages behind these bytes, each in an envelope."),
+            Option("trailers", .node, shape: .named(.value(.strings)), "Trailers, by name a value or a list of values."),
+        ]
+
+    private static let itemOptions =
+        [
+            Option("flags", .integer(in: 0...255), default: "0", "The flags of the envelope."),
+            Option(
+                "length",
+                .integer(in: 0...Int(UInt32.max)),
+                example: "5",
+                "The length that the envelope has. The default is that of the bytes."
+            ),
+        ] + bytesOptions
+
+    /// The steps of a script.
+    public static let stepOptions = [
+        Option(
+            "headers",
+            .map,
+            oneOf: "step",
+            "Sends the head of the response. Without this step it goes with the first message."
+        ),
+        Option("send", .section(messageOptions), oneOf: "step", "Sends a message."),
+        Option("wait", .duration, oneOf: "step", example: "50ms", "Waits."),
+        Option(
+            "until",
+            .string,
+            oneOf: "step",
+            example: "paid",
+            "Waits for a signal, which `POST /mocks/signal` of the admin socket, a rule or a step raises."
+        ),
+        Option("signal", .string, oneOf: "step", example: "paid", "Raises a signal for the steps `until` of all mocks."),
+        Option(
+            "expect",
+            .section([Option("json", .node, shape: .named(.anything), jsonDocumentation)]),
+            oneOf: "step",
+            "Waits for the next message. One that does not fit ends the call with `failed_precondition`."
+        ),
+        Option("each", .node, oneOf: "step", "Steps for each further message, until the request is complete."),
+        Option("closed", .bool, oneOf: "step", "Waits until the request is complete."),
+        Option("end", .section(endOptions), oneOf: "step", "Ends the response. The last step does so by itself."),
+        Option("reset", .bool, oneOf: "step", "Breaks the response off, as an upstream that goes away."),
+    ]
+}

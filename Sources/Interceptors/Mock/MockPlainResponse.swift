@@ -1,0 +1,48 @@
+internal import Bytes
+internal import Configuration
+internal import Protocols
+internal import Proxy
+internal import RPC
+
+/// A response of plain HTTP.
+struct MockPlainResponse: Sendable {
+    private let status: Int
+    private let fields: MockFields
+    private let body: MockText?
+    private let message: MockMessage?
+    private let location: MockText?
+
+    /// Reads the options of a response; none if the response is the error that its code says.
+    init?(_ section: Section, _ message: MockMessage?, isError: Bool) {
+        guard !isError || section.has("status") || section.has("body") else { return nil }
+        let target = section.has("redirect") ? section.section("redirect") : nil
+        status = target?.integer("status") ?? section.integer("status")
+        fields = MockFields("headers", of: section)
+        body =
+            section.has("body")
+            ? MockText(section.string("body"), at: section.mark(of: "body"), into: section.diagnostics) : nil
+        self.message = message
+        location = target.map { target in
+            MockText(target.string("to"), at: target.mark(of: "to"), allowsControls: false, into: target.diagnostics)
+        }
+        for key in ["status", "body"] where target != nil && section.has(key) {
+            section.reportConflict("redirect", key)
+        }
+    }
+
+    /// Sends the response.
+    func send(_ context: MockContext, to exchange: LocalExchange) throws(RPCError) {
+        var headers = fields.values(context)
+        let hasType = headers.contains { $0.name.span.equals("content-type") }
+        if case .json? = message, body == nil, !hasType {
+            headers.append((Array("content-type".utf8), Array("application/json".utf8)))
+        }
+        if let location {
+            headers.append((Array("location".utf8), MockFields.visible(location.value(context))))
+        }
+        var bytes = body?.value(context)
+        if bytes == nil, let message { bytes = try message.payload(context) }
+        let whole = bytes ?? []
+        exchange.respond(status: status, headers: headers, body: whole.span)
+    }
+}

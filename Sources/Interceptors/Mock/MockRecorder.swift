@@ -1,0 +1,95 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Events
+internal import HTTP
+internal import Protocols
+internal import Proxy
+internal import Telemetry
+internal import Time
+
+/// Writes one call of a mock down in its journal, without what is to be kept out.
+struct MockRecorder {
+    private let memory: MockMemory
+    private let number: Int
+    private let start: Instant
+    private let redactions: Redactions
+    private let maxMessage: Int
+
+    /// Begins to write; none if the mock keeps no journal.
+    init?(_ context: MockContext, _ memory: MockMemory, limit: Int) {
+        guard limit > 0 else { return nil }
+        self.memory = memory
+        start = context.call.now
+        redactions = context.call.redactions
+        maxMessage = MockJournal.maxMessage(of: limit)
+        let request = Self.request(context.call, redactions)
+        number = memory.begin(MockJournal.Entry(at: context.worker.loop.clock.wall, request: request))
+    }
+
+    private static func request(_ call: Call, _ redactions: Redactions) -> [UInt8] {
+        let queue = ByteQueue()
+        var json = JSONWriter(to: queue)
+        let request = call.request
+        if call.rpcProcedure != nil {
+            json.field("call", string: String(request.path.string.dropFirst()))
+        } else {
+            json.field("call", string: "\(request.method.string) \(request.target.string)")
+        }
+        json.field("protocol", text: call.protocolName)
+        json.beginObject("headers")
+        var values: [[UInt8]: [UInt8]] = [:]
+        for index in 0..<request.count {
+            let (name, value) = (request.name(at: index).array, request.value(at: index).array)
+            let shown = redactions.contains(name.span) ? Array("\(Redactions.mask)".utf8) : value
+            values[name] = values[name].map { $0 + Array(", ".utf8) + shown } ?? shown
+        }
+        for (name, value) in values.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            json.field(named: name.span, text: value.span)
+        }
+        json.endObject()
+        json.end()
+        // The line feed at the end is not part of the object.
+        return Array(queue.readable.array.dropLast())
+    }
+
+    /// The rule of the call is known.
+    func chosen(_ rule: MockRule) { memory.note(number) { $0.rule = rule.mark } }
+
+    /// There is no rule for the call.
+    func unmatched(_ lack: String) { memory.note(number) { $0.lack = lack } }
+
+    /// A message of the request has come.
+    func received(_ context: MockContext) {
+        let message = MockJournal.Message(
+            time: context.call.now - start,
+            payload: payload(context.payload, context.message)
+        )
+        memory.note(number) { $0.receive(message) }
+    }
+
+    /// A message of the response has been sent.
+    func sent(_ payload: [UInt8], _ context: MockContext) {
+        let value = context.call.rpcProtocol == .http ? nil : context.call.json(payload.span, .response)
+        let message = MockJournal.Message(time: context.call.now - start, payload: self.payload(payload, value))
+        memory.note(number) { $0.send(message) }
+    }
+
+    /// The request is complete.
+    func closed(at now: Instant) { memory.note(number) { $0.closed = now - start } }
+
+    /// The call is over.
+    func ended(_ end: MockJournal.End, at now: Instant) {
+        memory.note(number) { if $0.end == nil { $0.end = (now - start, end) } }
+    }
+
+    private func payload(_ bytes: [UInt8], _ value: JSONValue?) -> MockJournal.Payload {
+        if redactions.hasPointers {
+            guard let value else { return bytes.isEmpty ? .bytes([]) : .withheld(bytes.count) }
+            let shown = redactions.masked(value).bytes
+            return shown.count > maxMessage ? .cut(bytes.count) : .json(shown)
+        }
+        guard bytes.count <= maxMessage else { return .cut(bytes.count) }
+        return value.map { .json($0.bytes) } ?? .bytes(bytes)
+    }
+}

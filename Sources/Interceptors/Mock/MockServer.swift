@@ -1,0 +1,64 @@
+internal import Bytes
+internal import Events
+internal import Protocols
+internal import Proxy
+internal import RPC
+
+/// A mock as one worker serves it.
+final class MockServer {
+    let mock: Mock
+    let memory: MockMemory
+    let worker: WorkerServices
+    /// The signals that scripts wait for and raise.
+    let signals: MockSignals
+    private let unmatched: Mock.Unmatched
+    private let upstream: LocalUpstream
+    private let rawUpstream: LocalUpstream?
+    /// Wakes the calls that a signal was raised for, on this worker's thread.
+    let alarms: MockAlarms?
+
+    init(_ mock: Mock, _ unmatched: Mock.Unmatched, on worker: WorkerServices) {
+        (self.mock, self.unmatched, self.worker) = (mock, unmatched, worker)
+        memory = worker.shared.object(mock.name, fits: { $0.settings == mock.settings }, make: { MockMemory(of: mock) })
+        signals = MockSignals.shared(in: worker.shared)
+        upstream = worker.localUpstream(named: mock.name)
+        rawUpstream = mock.hasRawRules ? worker.localUpstream(named: mock.name, translates: false) : nil
+        alarms = mock.signals.isEmpty ? nil : MockAlarms(on: worker.loop)
+    }
+
+    /// Serves a call by a rule, or by one that its first message decides on.
+    func serve(_ rule: MockRule?) -> Verdict {
+        var chosen = rule
+        let upstream = rule?.script.isRaw == true ? rawUpstream ?? self.upstream : self.upstream
+        // A further attempt is another call of the mock.
+        return .serve(upstream) { [self] exchange in MockCall(exchange, self, chosen.take()) }
+    }
+
+    /// What becomes of a call that no rule is for.
+    func unmatched(_ lack: String, _ context: MockContext) -> Verdict {
+        guard unmatched != .next else { return .next }
+        if steps(ofUnmatched: context.call) != nil { return serve(nil) }
+        memory.noteUnmatched()
+        let journal = MockRecorder(context, memory, limit: mock.journalLimit)
+        if context.number > 0 { journal?.received(context) }
+        journal?.unmatched(lack)
+        let error = error(lack)
+        journal?.ended(.status(error.code, error.message), at: context.call.now)
+        return .reject(error)
+    }
+
+    /// What is done in a call that no rule is for; none if it ends with an error.
+    func steps(ofUnmatched call: Call) -> [MockScript.Step]? {
+        guard call.rpcProtocol != .http else { return nil }
+        return switch unmatched {
+        case .empty: MockScript.empty
+        case .fake: MockScript.fake
+        case .unimplemented, .next: nil
+        }
+    }
+
+    /// The error of a call that no rule is for.
+    func error(_ lack: String) -> RPCError {
+        RPCError(.unimplemented, "mock \(mock.name): \(lack)")
+    }
+}

@@ -1,0 +1,101 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Events
+internal import HTTP
+internal import Proxy
+
+/// What a rule of a mock asks of the URL of a call: its path with the query, parts of the path, and parameters.
+struct MockURL: Sendable {
+    private enum Segment: Sendable {
+        case literal([UInt8])
+        case named(String)
+    }
+
+    private let url: JSONTest?
+    private let segments: [Segment]?
+    private let query: [(name: String, test: JSONTest)]
+
+    /// Reads the options of a condition; none if it asks nothing of the URL.
+    init?(_ when: Section) {
+        guard ["url", "template", "query"].contains(where: { when.has($0) }) else { return nil }
+        url = when.node("url").map { JSONTest($0, ofText: true, into: when.diagnostics) }
+        segments = when.has("template") ? Self.segments(when) : nil
+        query = (when.node("query")?.entries ?? []).map {
+            ($0.key, JSONTest($0.value, ofText: true, into: when.diagnostics))
+        }
+        if let node = when.node("query"), node.entries == nil {
+            when.report("\"query\" cannot be \(node.summary); write a mapping of names to values", at: "query")
+        }
+    }
+
+    private static func segments(_ when: Section) -> [Segment] {
+        let text = when.string("template")
+        guard text.hasPrefix("/") else {
+            let problem = "\"template\" cannot be \(Diagnostic.quote(text))"
+            when.report("\(problem); write a path such as /v1/orders/{id}", at: "template")
+            return []
+        }
+        return text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { part in
+            part.hasPrefix("{") && part.hasSuffix("}") && part.count > 2
+                ? .named(String(part.dropFirst().dropLast())) : .literal(Array(part.utf8))
+        }
+    }
+
+    /// The names of the parts of the path.
+    var names: [String] {
+        (segments ?? []).compactMap { if case .named(let name) = $0 { name } else { nil } }
+    }
+
+    /// What of a call is not as is asked, for people; none if all is.
+    func lack(of call: Call) -> String? {
+        let request = call.request
+        if let url, !url.holds(for: .string(request.target.string)) { return "another URL" }
+        if segments != nil, captures(of: call) == nil { return "another path" }
+        guard !query.isEmpty else { return nil }
+        let parameters = Self.parameters(request.query)
+        let wrong = query.first { name, test in
+            let values = parameters.filter { $0.name == name }.map(\.value)
+            return values.isEmpty ? !test.holds(for: nil) : !values.contains { test.holds(for: .string($0)) }
+        }
+        return wrong.map { "another parameter \($0.name)" }
+    }
+
+    /// The named parts of a call's path; none if the path is another.
+    func captures(of call: Call) -> [String: [UInt8]]? {
+        guard let segments else { return [:] }
+        let request = call.request
+        let parts = request.path.array.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == segments.count else { return nil }
+        var captures: [String: [UInt8]] = [:]
+        for (segment, part) in zip(segments, parts) {
+            switch segment {
+            case .literal(let literal): guard literal == Array(part) else { return nil }
+            case .named(let name):
+                guard !part.isEmpty else { return nil }
+                captures[name] = Self.unescaped(Array(part), isQuery: false)
+            }
+        }
+        return captures
+    }
+
+    private static func parameters(_ query: Span<UInt8>) -> [(name: String, value: String)] {
+        query.array.split(separator: UInt8(ascii: "&")).map { pair in
+            let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let texts = halves.map { String(decoding: unescaped(Array($0), isQuery: true), as: UTF8.self) }
+            return (texts[0], texts.count > 1 ? texts[1] : "")
+        }
+    }
+
+    /// The bytes without percent signs; an escape that is not valid stays.
+    private static func unescaped(_ bytes: [UInt8], isQuery: Bool) -> [UInt8] {
+        let text = bytes.span
+        var (plain, index) = ([UInt8](), 0)
+        while index < text.count {
+            let escaped = text.escapedByte(at: index)
+            plain.append(escaped ?? (isQuery && text[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : text[index]))
+            index += escaped == nil ? 1 : 3
+        }
+        return plain
+    }
+}

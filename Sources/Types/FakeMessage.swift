@@ -1,0 +1,113 @@
+public import Bytes
+
+/// Invents messages of a type: every field has a value of its kind, lists and maps have two items.
+///
+/// The same chance gives the same message. Belongs to one thread.
+public struct FakeMessage {
+    /// Messages in messages end here: a type may have fields of itself.
+    private static let maxDepth = 4
+    private static let items = 2
+
+    private let chance: () -> Double
+
+    /// Invents by `chance`, which returns numbers from 0 up to, and without, 1.
+    public init(_ chance: @escaping () -> Double) { self.chance = chance }
+
+    /// Appends a message of a type as ProtoJSON.
+    public func append(_ type: MessageType, to queue: ByteQueue) {
+        append(type, depth: 1, to: queue)
+    }
+
+    private func append(_ type: MessageType, depth: Int, to queue: ByteQueue) {
+        switch type.form {
+        case .fields: appendFields(type, depth, to: queue)
+        case .any, .structure: queue.append("{}")
+        case .list: queue.append("[]")
+        case .fieldMask, .value: queue.append(json: word("field"))
+        case .duration: queue.append(json: "\(number(below: 3600))s")
+        case .timestamp:
+            queue.append(json: "20\(padded(10 + number(below: 20)))-0\(1 + number(below: 9))-1\(number(below: 10))T12:00:00Z")
+        case .wrapper: if let field = type.fields.first { appendScalar(field, to: queue) }
+        }
+    }
+
+    private func appendFields(_ type: MessageType, _ depth: Int, to queue: ByteQueue) {
+        queue.append("{")
+        var isFirst = true
+        for (place, field) in type.fields.enumerated() {
+            // Of a oneof the first field has a value.
+            guard !type.fields[..<place].contains(where: { $0.isAlternative(to: field) }) else { continue }
+            guard !field.isMessage || depth < Self.maxDepth || field.isRequired else { continue }
+            if !isFirst { queue.append(",") }
+            isFirst = false
+            queue.append(field.jsonStart)
+            append(field, depth, to: queue)
+        }
+        queue.append("}")
+    }
+
+    private func append(_ field: FieldType, _ depth: Int, to queue: ByteQueue) {
+        switch field.shape {
+        case .single: appendItem(field, depth, to: queue)
+        case .list:
+            queue.append("[")
+            for item in 0..<Self.items {
+                if item > 0 { queue.append(",") }
+                appendItem(field, depth, to: queue)
+            }
+            queue.append("]")
+        case .map: appendMap(field.messageType, depth, to: queue)
+        }
+    }
+
+    private func appendMap(_ entry: MessageType, _ depth: Int, to queue: ByteQueue) {
+        let (key, value) = (entry.fields[0], entry.fields[1])
+        queue.append("{")
+        for item in 0..<Self.items {
+            if item > 0 { queue.append(",") }
+            switch key.kind {
+            case .bool: queue.append(json: item == 0 ? "false" : "true")
+            case .string: queue.append(json: "key\(item + 1)")
+            default: queue.append(json: "\(item + 1)")
+            }
+            queue.append(":")
+            appendItem(value, depth, to: queue)
+        }
+        queue.append("}")
+    }
+
+    private func appendItem(_ field: FieldType, _ depth: Int, to queue: ByteQueue) {
+        if field.isMessage {
+            append(field.messageType, depth: depth + 1, to: queue)
+        } else {
+            appendScalar(field, to: queue)
+        }
+    }
+
+    private func appendScalar(_ field: FieldType, to queue: ByteQueue) {
+        switch field.kind {
+        case .bool: queue.append(chance() < 0.5 ? "true" : "false")
+        case .string: queue.append(json: word(field.name))
+        case .bytes: queue.append(json: "AQID")
+        case .double, .float:
+            queue.append(decimal: number(below: 1000))
+            queue.append(".5")
+        case .enumeration: appendValue(field, to: queue)
+        default: queue.append(decimal: number(below: 100) + 1)
+        }
+    }
+
+    /// A value of the enumeration with a name, if one of the first has one.
+    private func appendValue(_ field: FieldType, to queue: ByteQueue) {
+        guard !field.isNull else { return queue.append("null") }
+        let known = (0..<16).filter { field.name(ofValue: $0) != nil }
+        guard !known.isEmpty else { return queue.append("0") }
+        queue.append(decimal: Int(known[number(below: known.count)]))
+    }
+
+    private func word(_ name: String) -> String { "\(name) \(number(below: 1000))" }
+
+    private func number(below limit: Int) -> Int { Int(chance() * Double(limit)) }
+
+    private func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
