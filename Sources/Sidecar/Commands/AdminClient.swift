@@ -11,13 +11,13 @@ enum AdminClient {
         case notAllowed(SocketAddress)
         /// There was a connection, and no response on it in time: the daemon may do what it was asked, or not.
         case noResponse(SocketAddress)
-        /// The response, with a body of at most 1 MiB.
+        /// The response, with a body of at most 1 GiB, as a journal of a mock may have.
         case response(status: Int, body: String)
     }
 
     /// The seconds that each step of an exchange may take: to send, and to receive the next bytes.
     private static let seconds = 10
-    private static let maxResponse = 1 << 20
+    private static let maxResponse = 1 << 30
 
     /// Sends a request without a body to the first address on which somebody listens.
     ///
@@ -64,7 +64,7 @@ enum AdminClient {
         // Whoever rejects a connection responds without having read, so a request that cannot be sent may have a response.
         _ = unsafe send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
         var response: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 4096)
+        var piece = [UInt8](repeating: 0, count: 64 * 1024)
         while response.count < maxResponse {
             let count = unsafe recv(descriptor, &piece, piece.count, 0)
             guard count > 0 else { break }

@@ -9,43 +9,50 @@ enum AdminCommand: Equatable {
     /// Asks whether it lives, or whether it is ready for calls.
     case healthcheck(ready: Bool)
 
-    /// Asks, prints what is answered, and leaves with 0 if it is a success.
+    /// Asks, prints what the daemon responds, and leaves with 0 if it is a success.
     func run(file: String?, address: String?) -> Exit {
-        let targets = Self.targets(file: file, named: address)
-        guard !targets.isEmpty else { return address == nil ? .configuration : .usage }
+        guard let targets = Self.targets(file: file, named: address) else {
+            return address == nil ? .configuration : .usage
+        }
         let (method, path) =
             switch self {
             case .reload: ("POST", "/reload")
             case .status: ("GET", "/status")
             case .healthcheck(let ready): ("GET", ready ? "/readyz" : "/healthz")
             }
+        guard let text = Self.text(method, path, targets) else { return .failure }
+        Terminal.print(text)
+        return .success
+    }
+
+    /// What the daemon responds to a request; none if that is an error, which is told.
+    static func text(_ method: String, _ path: String, _ targets: [SocketAddress]) -> String? {
         switch AdminClient.ask(method, path, firstOf: targets) {
         case .nobodyListens:
             let addresses = targets.map(\.description).joined(separator: " or ")
             Terminal.complain("martlet: no daemon is listening at \(addresses); is Martlet running?")
-            return .failure
+            return nil
         case .notAllowed(let address):
             Terminal.complain(
                 "martlet: permission denied at \(address); run the command as root or as the user of the service"
             )
-            return .failure
+            return nil
         case .noResponse(let address):
             Terminal.complain("martlet: no response from \(address); the daemon is stuck or has stopped")
-            return .failure
+            return nil
         case .response(let status, let body):
             let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
             guard status == 200 else {
                 Terminal.complain(text)
-                return .failure
+                return nil
             }
-            Terminal.print(text)
-            return .success
+            return text
         }
     }
 
-    /// Where to ask, in this order; empty if that is not known, which is told.
-    private static func targets(file: String?, named: String?) -> [SocketAddress] {
-        (named.map { [$0] } ?? addressTexts(in: .find(file, .builtIn))).compactMap { text in
+    /// Where to ask, in this order; none if that is not known, which is told.
+    static func targets(file: String?, named: String?) -> [SocketAddress]? {
+        let targets = (named.map { [$0] } ?? addressTexts(in: .find(file, .builtIn))).compactMap { text in
             let address = Self.address(text)
             if address == nil {
                 Terminal.complain(
@@ -54,6 +61,7 @@ enum AdminCommand: Equatable {
             }
             return address
         }
+        return targets.isEmpty ? nil : targets
     }
 
     private static func addressTexts(in file: ConfigurationFile) -> [String] {

@@ -51,6 +51,24 @@ extension Command {
             try CallCommand(invocation, registry).run()
         },
         Command(
+            "verify",
+            "Compare the calls that the mocks of the running daemon have served with a file of expectations.",
+            options: [.config, .admin],
+            operands: [Operand(name: "FILE")],
+            example: "martlet verify orders.verify.yaml"
+        ) { invocation, _ in
+            VerifyCommand(invocation).run()
+        },
+        Command(
+            "mocks",
+            "Print a mock of a service with a rule for each of its methods, to be edited.",
+            options: [.config],
+            operands: [Operand(name: "init"), Operand(name: "SERVICE")],
+            example: "martlet mocks init shop.v1.OrderService >> martlet.yaml"
+        ) { invocation, registry throws(UsageError) in
+            try MocksCommand(invocation, registry).run()
+        },
+        Command(
             "reload",
             "Make the running daemon load its file again. Print the errors if the daemon rejects the file.",
             options: [.config, .admin]

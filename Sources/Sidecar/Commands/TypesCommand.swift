@@ -40,13 +40,10 @@ struct TypesCommand {
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
             loaded.warnings.forEach(Terminal.complain)
-            let (known, isWhole) = known(loaded.plan)
+            let (known, isWhole) = Self.known(loaded.plan)
             guard let types = known else {
                 guard isWhole else { return .failure }
-                let tool = "protoc --include_imports --descriptor_set_out"
-                let other = "types: { reflection: NAME }"
-                let advice = "write types: { files: [...] } with files that \(tool) makes, or \(other)"
-                Terminal.complain("\(file.name): there are no types; \(advice)")
+                Self.complainOfNoTypes(file)
                 return .configuration
             }
             switch action {
@@ -83,8 +80,22 @@ struct TypesCommand {
         }
     }
 
+    /// The types of a configuration; none if there are none, which is told.
+    static func types(of file: ConfigurationFile) throws(ConfigurationFile.Rejection) -> KnownTypes? {
+        let (types, isWhole) = known(try file.load().plan)
+        if types == nil, isWhole { complainOfNoTypes(file) }
+        return types
+    }
+
+    private static func complainOfNoTypes(_ file: ConfigurationFile) {
+        let tool = "protoc --include_imports --descriptor_set_out"
+        let other = "types: { reflection: NAME }"
+        let advice = "write types: { files: [...] } with files that \(tool) makes, or \(other)"
+        Terminal.complain("\(file.name): there are no types; \(advice)")
+    }
+
     /// The types of the configuration, and whether they are all; those of reflection are fetched.
-    private func known(_ plan: Plan) -> (types: KnownTypes?, isWhole: Bool) {
+    private static func known(_ plan: Plan) -> (types: KnownTypes?, isWhole: Bool) {
         switch plan.fetchTypes() {
         case .success(let types): return (types, true)
         case .failure(let error):

@@ -80,6 +80,15 @@ struct ConfigurationFile {
 
     private func text() throws(Rejection) -> [UInt8] {
         guard let path else { return Array(Demo.configuration.utf8) }
+        return try Self.text(path)
+    }
+
+    /// Reads another file in YAML that a command is given; what is wrong with it is reported.
+    static func parse(_ path: String, into diagnostics: Diagnostics) throws(Rejection) -> Node? {
+        YAML.parse(try text(path), into: diagnostics)
+    }
+
+    private static func text(_ path: String) throws(Rejection) -> [UInt8] {
         switch SmallFile.read(path, limit: YAML.maxText) {
         case .success(let bytes): return bytes
         case .failure(let error): throw Rejection(lines: ["cannot read \(path): \(error.text)"])

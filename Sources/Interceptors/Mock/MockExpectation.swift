@@ -1,0 +1,135 @@
+public import Configuration
+public import Documents
+internal import Protocols
+
+/// What `martlet verify` expects of the calls that a mock has served: which calls, and how many of them.
+public struct MockExpectation {
+    private let methods: [String]
+    private let call: String?
+    private let headers: [(name: String, test: JSONTest)]
+    private let json: [JSONCondition]
+    private let messages: [[JSONCondition]]?
+    private let code: String?
+    private let rule: String?
+    private let isUnmatched: Bool?
+    private let isCanceled: Bool?
+    private let counts: ClosedRange<Int>
+    /// Where it stands in its file.
+    public let mark: Mark
+
+    /// The keys of an expectation.
+    public static let options = [
+        Option("method", .strings, example: "Say", "The RPC method, or a list of methods."),
+        Option("call", .string, example: "shop.v1.OrderService/Get", "The whole call; `GET /v1/orders` in plain HTTP."),
+        Option("header", .node, shape: .named(.anything), "Conditions on request headers, by their names, as text."),
+        Option("json", .node, shape: .named(.anything), "Conditions on the first message, by JSON Pointers."),
+        Option("messages", .node, "For each message of the request, in order, its conditions by JSON Pointers."),
+        Option("code", .choice(ConditionSettings.codeNames), "The status code of the response."),
+        Option("rule", .string, example: "7:11", "The position of the rule that applied."),
+        Option("unmatched", .bool, "Whether no rule matched."),
+        Option("canceled", .bool, "Whether the caller left before the end."),
+        Option(
+            "times",
+            .node,
+            "The number of calls: a number, `never`, or `{ at_least: … }` and `{ at_most: … }`. The default is at least 1."
+        ),
+    ]
+
+    /// Reads an expectation; what is wrong is reported.
+    public init(_ node: Node, into diagnostics: Diagnostics) {
+        let section = Section(node, Self.options, into: diagnostics)
+        mark = section.mark
+        methods = section.strings("method")
+        call = section.string(ifGiven: "call")
+        headers = (section.node("header")?.entries ?? []).map {
+            ($0.key.lowercased(), JSONTest($0.value, ofText: true, into: diagnostics))
+        }
+        json = JSONCondition.all(section)
+        messages = Self.messages(section)
+        code = section.string(ifGiven: "code")
+        rule = section.string(ifGiven: "rule")
+        isUnmatched = section.has("unmatched") ? section.bool("unmatched") : nil
+        isCanceled = section.has("canceled") ? section.bool("canceled") : nil
+        counts = Self.counts(section)
+    }
+
+    private static func messages(_ section: Section) -> [[JSONCondition]]? {
+        guard let node = section.node("messages") else { return nil }
+        guard case .sequence(let items) = node.content else {
+            section.report("\"messages\" cannot be \(node.summary); write a list of conditions", at: "messages")
+            return nil
+        }
+        return items.map { item in
+            (item.entries ?? []).compactMap { JSONCondition($0, .request, into: section.diagnostics) }
+        }
+    }
+
+    private static func counts(_ section: Section) -> ClosedRange<Int> {
+        guard let node = section.node("times") else { return 1...Int.max }
+        switch node.content {
+        case .scalar("never", _): return 0...0
+        case .scalar(let text, _):
+            if let count = Int(text), count >= 0 { return count...count }
+        case .mapping:
+            let bounds = Section(node, Self.boundOptions, into: section.diagnostics)
+            let least = bounds.integer(ifGiven: "at_least") ?? 0
+            return least...max(least, bounds.integer(ifGiven: "at_most") ?? Int.max)
+        case .null, .sequence: break
+        }
+        let advice = "write a number, never, or { at_least: 1 }"
+        section.report("\"times\" cannot be \(node.summary); \(advice)", at: "times")
+        return 0...Int.max
+    }
+
+    private static let boundOptions = [
+        Option("at_least", .integer(in: 0...1_000_000_000), example: "1", "The least number of calls."),
+        Option("at_most", .integer(in: 0...1_000_000_000), example: "3", "The largest number of calls."),
+    ]
+
+    // MARK: Against a journal
+
+    /// What is expected, in words.
+    public var countText: String {
+        switch (counts.lowerBound, counts.upperBound) {
+        case (0, 0): "no call"
+        case (let least, Int.max): "at least \(Self.calls(least))"
+        case (let least, let most) where least == most: Self.calls(least)
+        case (0, let most): "at most \(Self.calls(most))"
+        case (let least, let most): "from \(least) to \(Self.calls(most))"
+        }
+    }
+
+    /// A number of calls in words.
+    public static func calls(_ count: Int) -> String { count == 1 ? "1 call" : "\(count) calls" }
+
+    /// How many of a mock's calls, as its journal page has them, are as is expected.
+    public func count(in calls: [JSONValue]) -> Int { calls.count { fits($0) } }
+
+    /// Whether so many calls are as many as expected.
+    public func holds(for count: Int) -> Bool { counts.contains(count) }
+
+    private func fits(_ entry: JSONValue) -> Bool {
+        let name = entry.pointer("/request/call")?.string ?? ""
+        let method = name.split(separator: "/").last.map(String.init) ?? ""
+        let received = Self.received(entry)
+        return (methods.isEmpty || methods.contains(method)) && (call == nil || call == name)
+            && headers.allSatisfy { $0.test.holds(for: entry.pointer("/request/headers")?[$0.name]) }
+            && json.allSatisfy { $0.holds(for: received.first ?? .null, true) }
+            && Self.fits(received, messages)
+            && (code == nil || entry["code"]?.string == code)
+            && (rule == nil || entry["rule"]?.string == rule)
+            && (isUnmatched == nil || (entry["unmatched"] != nil) == isUnmatched)
+            && (isCanceled == nil || (entry["canceled"] != nil) == isCanceled)
+    }
+
+    private static func fits(_ received: [JSONValue], _ messages: [[JSONCondition]]?) -> Bool {
+        guard let messages else { return true }
+        return received.count == messages.count
+            && zip(received, messages).allSatisfy { value, tests in tests.allSatisfy { $0.holds(for: value, true) } }
+    }
+
+    private static func received(_ entry: JSONValue) -> [JSONValue] {
+        guard case .array(let messages)? = entry["received"] else { return [] }
+        return messages.map { $0["json"] ?? .null }
+    }
+}
