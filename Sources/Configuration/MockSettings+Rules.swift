@@ -158,6 +158,12 @@ extension MockSettings {
     /// The steps of a script.
     public static let stepOptions = [
         Option(
+            "at",
+            .duration,
+            example: "20ms",
+            "The time since the start of the call before which the step is not taken."
+        ),
+        Option(
             "headers",
             .map,
             oneOf: "step",
@@ -183,5 +189,49 @@ extension MockSettings {
         Option("closed", .bool, oneOf: "step", "Waits until the request is complete."),
         Option("end", .section(endOptions), oneOf: "step", "Ends the response. The last step does so by itself."),
         Option("reset", .bool, oneOf: "step", "Breaks the response off, as an upstream that goes away."),
+    ]
+
+    /// The keys of a call on a tape.
+    public static let tapeOptions = [
+        Option("call", .string, required: true, example: "shop.v1.OrderService/Get", "The call."),
+        Option("protocol", .string, "The protocol of the caller."),
+        Option("codec", .string, "The codec of the messages."),
+        Option("started", .string, "When the call began."),
+        Option("took", .duration, "The time until its end."),
+        Option("request", .section([Option("headers", .map, "The headers of the request.")]), "The request."),
+        Option("script", .sections(recordedOptions), "The messages of both sides."),
+        Option("cancelled", .bool, "Whether the caller left."),
+        Option("by", .string, "Who ended the call, if not the upstream."),
+        Option("incomplete", .string, "What lacks of the recording."),
+    ]
+
+    /// What has been recorded at one time.
+    private static let recordedOptions = [
+        Option("at", .duration, "The time since the start of the call."),
+        Option("expect", .section(recordedMessage(.node)), oneOf: "step", "A message of the request."),
+        Option("closed", .bool, oneOf: "step", "The end of the request."),
+        Option("headers", .map, oneOf: "step", "The head of the response."),
+        Option("send", .section(recordedMessage(.node)), oneOf: "step", "A message of the response."),
+        Option("respond", .section(recordedResponse), oneOf: "step", "A response of plain HTTP."),
+        Option("end", .section(endOptions), oneOf: "step", "The end of the response."),
+        Option("reset", .bool, oneOf: "step", "The response broke off."),
+        Option("by", .string, "Who ended the call, if not the upstream."),
+    ]
+
+    private static func recordedMessage(_ kind: Option.Kind) -> [Option] {
+        [
+            Option("json", kind, "The message as JSON."),
+            Option("text", .string, "The message as text."),
+            Option("base64", .string, "The message in base64."),
+            Option("cut", .integer(in: 0...Int.max), "The length of a message that was too long."),
+            Option("withheld", .integer(in: 0...Int.max), "The length of a message that may not be shown."),
+        ]
+    }
+
+    private static let recordedResponse = [
+        Option("status", .integer(in: 100...599), "The HTTP status."),
+        Option("headers", .map, "The headers."),
+        Option("body", .string, "The body as text."),
+        Option("body_base64", .string, "The body in base64."),
     ]
 }

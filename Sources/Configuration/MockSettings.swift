@@ -40,11 +40,42 @@ public struct MockSettings: Equatable, Sendable {
         Option(
             "unmatched",
             .choice(unmatchedNames),
-            default: "empty",
+            example: "unimplemented",
             """
             The response to a call without a matching rule: an empty message, the error `unimplemented`, that of \
             the upstream, or a message with invented values (`fake`, which needs `types`). Plain HTTP gets \
-            `unimplemented` instead of a message.
+            `unimplemented` instead of a message. The default is `empty`, and `unimplemented` with a tape.
+            """
+        ),
+        Option(
+            "tape",
+            .string,
+            example: "/var/lib/martlet/orders.yaml",
+            "A file with recorded calls, to be played back in place of rules."
+        ),
+        Option(
+            "order",
+            .choice(["any", "recorded"]),
+            default: "any",
+            """
+            The order of a tape: each call is played to the first equal request (`any`), or the next request must be \
+            that of the next call (`recorded`).
+            """
+        ),
+        Option("repeat", .bool, default: "false", "Plays the last of several equal calls of a tape again and again."),
+        Option(
+            "timing",
+            .string,
+            default: "none",
+            "The rhythm of a tape: `none` sends at once, `recorded` as it was, and `2x` at twice that speed."
+        ),
+        Option("match", .section(matchOptions), "What tells the requests of a tape apart, beside call and messages."),
+        Option(
+            "diff",
+            .bool,
+            default: "false",
+            """
+            Sends each call of a tape to the upstream, and notes in the journal what of the response is not as recorded.
             """
         ),
         Option(
@@ -62,6 +93,11 @@ public struct MockSettings: Equatable, Sendable {
             default: "10000",
             "The limit of keys that have a `state`. The oldest ones are forgotten first."
         ),
+    ]
+
+    private static let matchOptions = [
+        Option("headers", .strings, example: "[x-tenant]", "Request headers that must be as recorded."),
+        Option("ignore", .strings, example: "[/request_id]", "Places in messages that need not be, as JSON Pointers."),
     ]
 
     /// What `unmatched` can be.

@@ -121,7 +121,7 @@ struct YAMLComposer {
 
     /// The text of a key; none, and a report, for one that cannot be used.
     private mutating func key(_ event: YAMLEvent) throws(Diagnostic) -> String? {
-        guard case .scalar(let key, _) = event.kind else {
+        guard case .scalar(let key, let isQuoted) = event.kind else {
             throw Diagnostic(
                 mark: event.mark,
                 message: "a key must be text; write text, in quotes if it starts with \"{\" or \"[\""
@@ -130,7 +130,7 @@ struct YAMLComposer {
         try spend(nodes: 0, bytes: key.utf8.count, at: event.mark)
         let problem: String
         switch key {
-        case "": problem = "a key is missing before \":\"; write one"
+        case "" where !isQuoted: problem = "a key is missing before \":\"; write one"
         case "<<": problem = "merge keys are not supported; write the keys in full"
         case _ where key.utf8.contains(0): problem = "the key contains a NUL character; remove it"
         default: return key

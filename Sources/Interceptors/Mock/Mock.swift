@@ -33,6 +33,10 @@ final class Mock: Sendable {
     /// The signals that its scripts wait for.
     let signals: [String]
     private let service: [UInt8]?
+    /// What it plays back, if that is a tape.
+    let tape: Tape?
+    /// The rules of each call of a tape.
+    private let byCall: [[UInt8]: [Int]]
     /// For each method its rules, and then those of all methods.
     private let byMethod: [[UInt8]: [Int]]
     /// The rules of all methods.
@@ -43,7 +47,8 @@ final class Mock: Sendable {
         let section = Section(settings.node, MockSettings.options, into: diagnostics)
         name = settings.name
         self.settings = settings
-        unmatched = Unmatched(rawValue: section.string("unmatched")) ?? .empty
+        let named = section.string(ifGiven: "unmatched").flatMap(Unmatched.init)
+        unmatched = named ?? (section.has("tape") ? .unimplemented : .empty)
         service = section.string(ifGiven: "service").map { Array($0.utf8) }
         keyLimit = section.integer("keys")
         journalLimit = section.size("journal")
@@ -56,6 +61,9 @@ final class Mock: Sendable {
         let start = rules.count
         for rule in section.sections("rules") { rules.append(MockRule(rule, index: rules.count)) }
         let general = Array(start..<rules.count)
+        tape = Tape(section)
+        if let tape { rules = tape.rules }
+        byCall = Dictionary(grouping: rules.indices.filter { rules[$0].recordedCall != nil }) { rules[$0].recordedCall ?? [] }
         byMethod = Dictionary(methods) { first, _ in first }.mapValues { $0 + general }
         (self.rules, self.general) = (rules, general)
         signals = Set(rules.flatMap(\.awaitedSignals)).sorted()
@@ -110,7 +118,8 @@ final class Mock: Sendable {
         func pass(_ rule: MockRule, _ lack: MockRule.Lack) {
             if lack.depth > nearest?.lack.depth ?? -1 { nearest = (rule, lack) }
         }
-        for index in candidates(context.call) {
+        var played: [MockRule] = []
+        for index in candidates(context.call, memory) {
             let rule = rules[index]
             if let lack = rule.lackOfHead(context.call) {
                 pass(rule, lack)
@@ -121,17 +130,38 @@ final class Mock: Sendable {
                 pass(rule, lack)
                 continue
             }
+            if let flaw = rule.flaw {
+                pass(rule, MockRule.Lack(depth: Int.max, text: "cannot be played: \(flaw)"))
+                continue
+            }
             switch memory.apply(rule, key: rule.state?.of.value(context) ?? []) {
             case .applied: return .rule(rule)
-            case .usedUp: pass(rule, MockRule.Lack(depth: Int.max, text: "has applied as often as it may"))
+            case .usedUp:
+                played.append(rule)
+                pass(rule, MockRule.Lack(depth: Int.max, text: "has applied as often as it may"))
             case .inState(let state): pass(rule, MockRule.Lack(depth: Int.max, asksFor: "another state than \(state)"))
             }
         }
-        return .none(nearest.map { "the rule at \($0.rule.mark) \($0.lack.text)" } ?? "it has no rule for the method")
+        if let tape, let last = played.last {
+            if tape.repeats { return .rule(last) }
+            let count = played.count == 1 ? "once" : played.count == 2 ? "twice" : "\(played.count) times"
+            return .none("the tape has played this call \(count) already; record it again, or write repeat: true")
+        }
+        return .none(nearest.map { "\($0.rule.title) \($0.lack.text)" } ?? noRuleText(context.call))
     }
 
-    private func candidates(_ call: Call) -> [Int] {
+    private func noRuleText(_ call: Call) -> String {
+        guard tape != nil else { return "it has no rule for the method" }
+        return "the tape has no call of \(String(decoding: TapeIdentity.call(of: call), as: UTF8.self))"
+    }
+
+    private func candidates(_ call: Call, _ memory: MockMemory) -> [Int] {
         let request = call.request
+        if let tape {
+            // The next one must be this, whatever it is.
+            guard tape.order == .any else { return memory.nextUnplayed.map { [$0] } ?? [] }
+            return byCall[TapeIdentity.call(of: call)] ?? []
+        }
         guard let procedure = call.rpcProcedure else { return general }
         return byMethod[request.path.extracting(procedure.method).array] ?? general
     }

@@ -1,14 +1,18 @@
 internal import Bytes
+internal import Documents
 internal import Events
 internal import Protocols
 internal import Proxy
 internal import RPC
+internal import Time
 
 /// One call that a mock serves: chooses the rule, if that depends on the first message, and goes through its script.
 final class MockCall: LocalService {
     private let exchange: LocalExchange
     private let server: MockServer
     private let journal: MockRecorder?
+    /// When the call began.
+    private let start: Instant
     private var script: [MockScript.Step]?
     private var position = 0
     private var context: MockContext
@@ -28,6 +32,7 @@ final class MockCall: LocalService {
     init(_ exchange: LocalExchange, _ server: MockServer, _ rule: MockRule?) {
         (self.exchange, self.server) = (exchange, server)
         context = MockContext(exchange.call, on: server.worker)
+        start = context.call.now
         journal = MockRecorder(context, server.memory, limit: server.mock.journalLimit)
         if server.alarms != nil { usedSignals = server.signals.raised(server.mock.signals) }
         if let rule { begin(rule) }
@@ -48,7 +53,7 @@ final class MockCall: LocalService {
         guard let script else { return context.number == 0 }
         guard position < script.count, !hasUnused else { return true }
         switch script[position] {
-        case .expect, .receive, .closed: return true
+        case .expect, .replay, .receive, .closed: return true
         default: return false
         }
     }
@@ -135,11 +140,11 @@ final class MockCall: LocalService {
         case .closed:
             while consumeMessage() {}
             return isClosed
-        case .wait(let time):
-            timer = context.call.timer(after: time) { [unowned self] in
-                timer = nil
-                go()
-            }
+        case .wait(let time): pause(time)
+        case .at(let time):
+            let left = start + time - context.call.now
+            if left > .zero { pause(left) }
+        case .replay(let message, let ignored): return try replay(message, ignored)
         case .until(let name): return wait(for: name)
         case .signal(let name): server.signals.raise(name)
         case .slowDown(let speed): exchange.slowDown(to: speed)
@@ -163,6 +168,13 @@ final class MockCall: LocalService {
         return true
     }
 
+    private func pause(_ time: Duration) {
+        timer = context.call.timer(after: time) { [unowned self] in
+            timer = nil
+            go()
+        }
+    }
+
     private func end(_ error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])] = []) {
         note(.status(error?.code ?? .ok, error?.message ?? ""))
         exchange.end(error, trailers: trailers)
@@ -174,12 +186,23 @@ final class MockCall: LocalService {
 
     // MARK: What steps wait for
 
+    /// Takes the message that has come; false if none has yet.
+    private func consumeExpected() throws(RPCError) -> Bool {
+        if consumeMessage() { return true }
+        guard isClosed else { return false }
+        let problem = "the script expects a message, but the request is complete"
+        throw RPCError(.failedPrecondition, "mock \(server.mock.name): \(problem)")
+    }
+
+    private func replay(_ message: TapeMessage, _ ignored: [JSONPointer]) throws(RPCError) -> Bool {
+        guard try consumeExpected() else { return false }
+        guard let place = message.difference(from: context, ignoring: ignored) else { return true }
+        let problem = "message \(context.number) is not as recorded\(place.isEmpty ? "" : " at \(place)")"
+        throw RPCError(.failedPrecondition, "mock \(server.mock.name): \(problem)")
+    }
+
     private func expect(_ conditions: [JSONCondition]) throws(RPCError) -> Bool {
-        if !consumeMessage() {
-            guard isClosed else { return false }
-            let problem = "the script expects a message, but the request is complete"
-            throw RPCError(.failedPrecondition, "mock \(server.mock.name): \(problem)")
-        }
+        guard try consumeExpected() else { return false }
         let wrong = conditions.first { condition in
             context.message.map { !condition.holds(for: $0, context.isProtoJSON) } ?? true
         }

@@ -12,7 +12,7 @@ struct MockEnd: Sendable {
         let value: [UInt8]
     }
 
-    private let code: RPCCode
+    let code: RPCCode
     private let message: MockText
     private let details: [Detail]
     private let trailers: MockFields

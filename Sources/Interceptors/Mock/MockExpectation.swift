@@ -13,6 +13,9 @@ public struct MockExpectation {
     private let rule: String?
     private let isUnmatched: Bool?
     private let isCanceled: Bool?
+    private let differs: Bool?
+    /// Whether it is about the calls of a tape that were not played.
+    private let isUnplayed: Bool
     private let counts: ClosedRange<Int>
     /// Where it stands in its file.
     public let mark: Mark
@@ -28,6 +31,8 @@ public struct MockExpectation {
         Option("rule", .string, example: "7:11", "The position of the rule that applied."),
         Option("unmatched", .bool, "Whether no rule matched."),
         Option("canceled", .bool, "Whether the caller left before the end."),
+        Option("differs", .bool, "Whether the live response was not as recorded, for a mock with `diff`."),
+        Option("unplayed", .bool, default: "false", "Counts the calls of a tape that were not played, and no others."),
         Option(
             "times",
             .node,
@@ -50,6 +55,8 @@ public struct MockExpectation {
         rule = section.string(ifGiven: "rule")
         isUnmatched = section.has("unmatched") ? section.bool("unmatched") : nil
         isCanceled = section.has("canceled") ? section.bool("canceled") : nil
+        differs = section.has("differs") ? section.bool("differs") : nil
+        isUnplayed = section.bool("unplayed")
         counts = Self.counts(section)
     }
 
@@ -103,7 +110,15 @@ public struct MockExpectation {
     public static func calls(_ count: Int) -> String { count == 1 ? "1 call" : "\(count) calls" }
 
     /// How many of a mock's calls, as its journal page has them, are as is expected.
-    public func count(in calls: [JSONValue]) -> Int { calls.count { fits($0) } }
+    public func count(in page: JSONValue) -> Int {
+        if isUnplayed, case .array(let unplayed)? = page["unplayed"] { return unplayed.count }
+        return Self.calls(in: page).count { fits($0) }
+    }
+
+    /// The calls of a journal's page.
+    public static func calls(in page: JSONValue) -> [JSONValue] {
+        if case .array(let calls)? = page["calls"] { calls } else { [] }
+    }
 
     /// Whether so many calls are as many as expected.
     public func holds(for count: Int) -> Bool { counts.contains(count) }
@@ -120,6 +135,12 @@ public struct MockExpectation {
             && (rule == nil || entry["rule"]?.string == rule)
             && (isUnmatched == nil || (entry["unmatched"] != nil) == isUnmatched)
             && (isCanceled == nil || (entry["canceled"] != nil) == isCanceled)
+            && (differs == nil || Self.differs(entry) == differs)
+    }
+
+    private static func differs(_ entry: JSONValue) -> Bool? {
+        guard case .array(let differences)? = entry["differences"] else { return nil }
+        return !differences.isEmpty
     }
 
     private static func fits(_ received: [JSONValue], _ messages: [[JSONCondition]]?) -> Bool {

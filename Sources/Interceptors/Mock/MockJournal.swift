@@ -45,9 +45,11 @@ struct MockJournal: Sendable {
         /// What is known of its head: an object of JSON.
         let request: [UInt8]
         /// The place of the rule, once it is known.
-        var rule: Mark?
+        var rule: String?
         /// What lacks of the nearest rule, if none is for the call.
         var lack: String?
+        /// What of the live response is not as recorded, if they were compared.
+        var differences: [String]?
         private(set) var received: [Message] = []
         private(set) var sent: [Message] = []
         /// When the request was complete.
@@ -152,8 +154,9 @@ extension MockJournal.Entry {
     fileprivate func describe(to json: inout JSONWriter) {
         json.field("time", string: TimestampFormatter.text(time))
         json.field("request") { $0.append(request) }
-        if let rule { json.field("rule", string: "\(rule)") }
+        if let rule { json.field("rule", string: rule) }
         if let lack { json.field("unmatched", string: lack) }
+        if let differences { json.field("differences", texts: differences.map { Array($0.utf8) }) }
         Self.describe(received, "received", to: &json)
         if let closed { json.field("closed_ms", milliseconds: closed) }
         Self.describe(sent, "sent", to: &json)

@@ -29,12 +29,14 @@ public final class MockMemory: Sendable {
     let settings: MockSettings
     /// The signals that its scripts wait for.
     public let signals: [String]
+    private let digest: Int
     /// The places of its rules.
-    private let marks: [Mark]
+    private let places: [String]
     private let content: Locked<Content>
 
     init(of mock: Mock) {
-        (name, settings, signals, marks) = (mock.name, mock.settings, mock.signals, mock.rules.map(\.mark))
+        (name, settings, signals, places) = (mock.name, mock.settings, mock.signals, mock.rules.map(\.place))
+        digest = mock.tape?.digest ?? 0
         content = Locked(
             Content(
                 applied: Array(repeating: 0, count: mock.rules.count),
@@ -63,8 +65,11 @@ public final class MockMemory: Sendable {
         }
     }
 
-    /// How often a rule has applied.
-    func applied(_ rule: MockRule) -> Int { content.withLock { $0.applied[rule.index] } }
+    /// The first call of a tape that has not been played.
+    var nextUnplayed: Int? { content.withLock { $0.applied.firstIndex(of: 0) } }
+
+    /// Whether it is what is remembered of a mock that is like this.
+    func isMemory(of mock: Mock) -> Bool { settings == mock.settings && digest == mock.tape?.digest ?? 0 }
 
     // MARK: The journal
 
@@ -106,9 +111,9 @@ public final class MockMemory: Sendable {
         json.field("states", number: content.states.count)
         json.field("journal_bytes", number: content.journal.bytes)
         json.beginArray("rules")
-        for (mark, count) in zip(marks, content.applied) {
+        for (place, count) in zip(places, content.applied) {
             json.beginItem()
-            json.field("rule", string: "\(mark)")
+            json.field("rule", string: place)
             json.field("applied", number: count)
             json.endObject()
         }
@@ -117,9 +122,13 @@ public final class MockMemory: Sendable {
 
     /// Writes the journal as members of an object of JSON.
     public func describeCalls(to json: inout JSONWriter) {
-        let journal = content.withLock { $0.journal }
+        let content = content.withLock { $0 }
         json.field("mock", string: name)
-        journal.describe(to: &json)
+        if digest != 0 {
+            let unplayed = zip(places, content.applied).filter { $0.1 == 0 }
+            json.field("unplayed", texts: unplayed.map { Array($0.0.utf8) })
+        }
+        content.journal.describe(to: &json)
     }
 }
 

@@ -16,6 +16,8 @@ enum MockMessage: Sendable {
     case echo
     /// Any message of the type.
     case fake
+    /// JSON that does not say all of what the message has in Protobuf.
+    case recorded(MockJSON, proto: [UInt8])
 
     /// The largest file, in bytes.
     private static let limit = 4 << 20
@@ -40,6 +42,18 @@ enum MockMessage: Sendable {
         }
     }
 
+    /// Reads a recorded message of a response.
+    init(recorded section: Section, isProto: Bool) {
+        let json = section.node("json").map { MockJSON($0, into: section.diagnostics) }
+        let bytes = section.base64("base64")
+        switch (json, bytes) {
+        case (let json?, let bytes?) where isProto: self = .recorded(json, proto: bytes)
+        case (let json?, _): self = .json(json)
+        case (nil, let bytes?): self = .bytes(bytes)
+        case (nil, nil): self = .bytes(Array(section.string("text").utf8))
+        }
+    }
+
     private static func file(_ section: Section) -> [UInt8] {
         let path = section.string("file")
         switch SmallFile.read(path, limit: limit) {
@@ -54,7 +68,8 @@ enum MockMessage: Sendable {
     /// The message, in the codec of the call.
     func payload(_ context: MockContext) throws(RPCError) -> [UInt8] {
         switch self {
-        case .json(let json):
+        case .recorded(_, let bytes) where context.call.codec == .proto: return bytes
+        case .json(let json), .recorded(let json, _):
             let queue = ByteQueue()
             json.append(context, to: queue)
             return try context.call.message(json: queue.readable, .response)

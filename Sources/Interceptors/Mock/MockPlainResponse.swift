@@ -6,10 +6,10 @@ internal import RPC
 
 /// A response of plain HTTP.
 struct MockPlainResponse: Sendable {
-    private let status: Int
+    let status: Int
     private let fields: MockFields
     private let body: MockText?
-    private let message: MockMessage?
+    let message: MockMessage?
     private let location: MockText?
 
     /// Reads the options of a response; none if the response is the error that its code says.
@@ -28,6 +28,14 @@ struct MockPlainResponse: Sendable {
         for key in ["status", "body"] where target != nil && section.has(key) {
             section.reportConflict("redirect", key)
         }
+    }
+
+    /// Reads a recorded response.
+    init(recorded section: Section) {
+        status = section.has("status") ? section.integer("status") : 200
+        fields = MockFields("headers", of: section)
+        (body, location) = (nil, nil)
+        message = .bytes(section.base64("body_base64") ?? Array(section.string("body").utf8))
     }
 
     /// Sends the response.

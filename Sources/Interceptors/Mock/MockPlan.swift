@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Documents
 internal import Events
+internal import HTTP
 internal import Protocols
 internal import Proxy
 internal import RPC
@@ -32,6 +33,8 @@ struct MockPlan: InterceptorPlan {
     let unmatched: Mock.Unmatched
     /// Whether a call waits at its head until its rule is known: where it goes, or how it is spoken to, depends on that.
     let waitsForRule: Bool
+    /// Whether its calls go to the upstream, whose responses are compared with a tape.
+    let comparesLive: Bool
 
     init(_ section: Section, _ context: BuildContext) {
         let name = section.string("name")
@@ -42,9 +45,15 @@ struct MockPlan: InterceptorPlan {
             section.report("no mock is named \(Diagnostic.quote(name)); \(advice)", at: "name")
         }
         unmatched = section.string(ifGiven: "unmatched").flatMap(Mock.Unmatched.init) ?? mock?.unmatched ?? .empty
-        let mayWait = unmatched == .next || mock?.hasRawRules == true
+        comparesLive = mock?.tape?.comparesLive == true
+        let mayWait = unmatched == .next || comparesLive || mock?.hasRawRules == true
         waitsForRule = mayWait && mock?.asksMessage == true
-        events = waitsForRule ? [.requestHead, .requestMessages, .requestEnd] : .requestHead
+        var events: EventSet = waitsForRule ? [.requestHead, .requestMessages, .requestEnd] : .requestHead
+        if comparesLive { events.formUnion([.responseHead, .responseMessages, .plainBodies, .finished]) }
+        self.events = events
+        if comparesLive, unmatched != .next {
+            section.report("a mock with \"diff\" needs the upstream; write unmatched: next", at: "name")
+        }
     }
 
     func instance(on worker: WorkerServices) -> any Interceptor { MockInterceptor(self, on: worker) }
@@ -52,9 +61,12 @@ struct MockPlan: InterceptorPlan {
 
 /// Has a mock serve one worker's calls.
 final class MockInterceptor: Interceptor {
-    /// A call that goes on only if no rule is for its first message.
-    struct CallState {
-        let suspension: Suspension
+    /// What becomes of a call that is not served here, or not yet.
+    enum CallState {
+        /// Its first message decides on that.
+        case waiting(Suspension)
+        /// The upstream serves it, and a tape says how it did before.
+        case compared(TapeComparison)
     }
 
     private let plan: MockPlan
@@ -70,23 +82,22 @@ final class MockInterceptor: Interceptor {
         if let missing = call.missingTypes, call.lacksMessageTypes { return .reject(missing) }
         let context = MockContext(call, on: server.worker)
         switch server.mock.choose(context, isKnown: false, server.memory) {
-        case .rule(let rule): return server.serve(rule)
+        case .rule(let rule): return use(rule, context)
         case .none(let lack): return server.unmatched(lack, context)
         case .message where !plan.waitsForRule: return server.serve(nil)
         case .message:
             let suspension = Suspension()
-            call[stateOf: self] = CallState(suspension: suspension)
+            call[stateOf: self] = .waiting(suspension)
             return .suspend(suspension)
         }
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        if call[stateOf: self] != nil { decide(call, payload) }
+        decide(call, payload)
         return .next
     }
 
     func requestEnd(_ call: Call) -> Verdict {
-        guard call[stateOf: self] != nil else { return .next }
         // A request may have no message at all, and plain HTTP has a body instead.
         guard call.rpcProtocol == .http else {
             decide(call, Span())
@@ -99,14 +110,47 @@ final class MockInterceptor: Interceptor {
 
     /// The first message has come, or none will: the call that waits for that is served here, or goes on.
     private func decide(_ call: Call, _ payload: Span<UInt8>) {
-        guard let server, let state = call[stateOf: self] else { return }
+        guard let server, case .waiting(let suspension)? = call[stateOf: self] else { return }
         call[stateOf: self] = nil
         var context = MockContext(call, on: server.worker)
         context.received(payload)
         switch server.mock.choose(context, isKnown: true, server.memory) {
-        case .rule(let rule): state.suspension.resume(server.serve(rule))
-        case .none(let lack): state.suspension.resume(server.unmatched(lack, context))
-        case .message: state.suspension.resume()
+        case .rule(let rule): suspension.resume(use(rule, context))
+        case .none(let lack): suspension.resume(server.unmatched(lack, context))
+        case .message: suspension.resume()
         }
+    }
+
+    /// There is a rule for the call.
+    private func use(_ rule: MockRule, _ context: MockContext) -> Verdict {
+        guard let server else { return .next }
+        guard plan.comparesLive else { return server.serve(rule) }
+        let journal = MockRecorder(context, server.memory, limit: server.mock.journalLimit)
+        context.call[stateOf: self] = .compared(TapeComparison(context, with: rule, journal))
+        return .next
+    }
+
+    // MARK: The response of an upstream that is compared with a tape
+
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        compare(call) { $0.received(status: head.status) }
+        return .next
+    }
+
+    func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        guard case .compared(var comparison)? = call[stateOf: self] else { return .next }
+        comparison.received(payload, message.json(payload, call))
+        call[stateOf: self] = .compared(comparison)
+        return .next
+    }
+
+    func finished(_ call: Call) {
+        compare(call) { $0.finish() }
+    }
+
+    private func compare(_ call: Call, _ change: (inout TapeComparison) -> Void) {
+        guard case .compared(var comparison)? = call[stateOf: self] else { return }
+        change(&comparison)
+        call[stateOf: self] = .compared(comparison)
     }
 }

@@ -54,7 +54,7 @@ struct MockRecorder {
     }
 
     /// The rule of the call is known.
-    func chosen(_ rule: MockRule) { memory.note(number) { $0.rule = rule.mark } }
+    func chosen(_ rule: MockRule) { memory.note(number) { $0.rule = rule.place } }
 
     /// There is no rule for the call.
     func unmatched(_ lack: String) { memory.note(number) { $0.lack = lack } }
@@ -77,6 +77,9 @@ struct MockRecorder {
 
     /// The request is complete.
     func closed(at now: Instant) { memory.note(number) { $0.closed = now - start } }
+
+    /// What of the live response is not as recorded.
+    func differs(_ differences: [String]) { memory.note(number) { $0.differences = differences } }
 
     /// The call is over.
     func ended(_ end: MockJournal.End, at now: Instant) {

@@ -24,14 +24,20 @@ struct MockRule: Sendable {
     /// What is asked of the first message.
     private let json: [JSONCondition]
     private let body: JSONTest?
+    /// What tells a recorded request from others, on a tape.
+    private let recorded: TapeIdentity?
     /// How often it applies; none is always.
     let times: Int?
     let state: MockState?
     /// The signal that it raises when it applies.
     let signal: String?
     let script: MockScript
-    /// The place in the file, for people.
-    let mark: Mark
+    /// The position in the file, or the number on the tape, for people.
+    let place: String
+    /// What it is, for people: `the rule at 7:11`.
+    let title: String
+    /// What lacks of the recording, so that it cannot be played.
+    let flaw: String?
 
     /// Reads a rule and reports what is wrong with it.
     init(_ section: Section, index: Int) {
@@ -45,17 +51,38 @@ struct MockRule: Sendable {
         state = section.has("state") ? MockState(section.section("state")) : nil
         signal = section.string(ifGiven: "signal")
         script = MockScript(section)
-        mark = section.mark
+        place = "\(section.mark)"
+        title = "the rule at \(place)"
+        (recorded, flaw) = (nil, nil)
     }
 
+    /// Reads a call of a tape and reports what is wrong with it.
+    init(recorded document: Section, number: Int, index: Int, _ form: TapeForm) {
+        self.index = index
+        (condition, url, json, body, state, signal) = (nil, nil, [], nil, nil, nil)
+        recorded = TapeIdentity(document, form)
+        times = 1
+        script = MockScript(recorded: document, form)
+        place = "call \(number)"
+        title = "call \(number) of the tape"
+        flaw = document.string(ifGiven: "incomplete") ?? (document.bool("cancelled") ? "the caller left" : nil)
+    }
+
+    /// The call that was recorded, if the rule is one of a tape.
+    var recordedCall: [UInt8]? { recorded?.call }
+
     /// Whether it asks for the first message.
-    var asksMessage: Bool { !json.isEmpty || body != nil || state?.of.asksMessage == true }
+    var asksMessage: Bool { !json.isEmpty || body != nil || state?.of.asksMessage == true || recorded != nil }
 
     /// The signals that its script waits for.
     var awaitedSignals: [String] { script.awaitedSignals }
 
     /// What of the head of a call is not as the rule asks; none if all is.
     func lackOfHead(_ call: Call) -> Lack? {
+        if let recorded, recorded.call != TapeIdentity.call(of: call) {
+            return Lack(depth: 0, asksFor: String(decoding: recorded.call, as: UTF8.self))
+        }
+        if let text = recorded?.lackOfHead(call) { return Lack(depth: 1, asksFor: text) }
         if let condition, !condition.holds(for: call) {
             return Lack(depth: 0, asksFor: condition.lack(of: call) ?? "another call")
         }
@@ -64,6 +91,7 @@ struct MockRule: Sendable {
 
     /// What of the first message is not as the rule asks; none if all is.
     func lackOfMessage(_ context: MockContext) -> Lack? {
+        if let text = recorded?.lackOfMessage(context) { return Lack(depth: 2, asksFor: text) }
         for (number, condition) in json.enumerated() {
             let holds = context.message.map { condition.holds(for: $0, context.isProtoJSON) } ?? false
             if !holds { return Lack(depth: 2 + number, asksFor: "another value at \(condition.name)") }

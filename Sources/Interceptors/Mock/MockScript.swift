@@ -20,6 +20,10 @@ struct MockScript: Sendable {
         /// Waits until the request is complete, and takes its messages meanwhile.
         case closed
         case wait(Duration)
+        /// Waits until so much time has passed since the start of the call.
+        case at(Duration)
+        /// Waits for the next message, which must be as it was recorded.
+        case replay(TapeMessage, ignoring: [JSONPointer])
         /// Waits until a signal is raised.
         case until(String)
         case signal(String)
@@ -55,6 +59,26 @@ struct MockScript: Sendable {
         let given = ["respond", "outputs", "script"].filter { rule.has($0) }
         if given.count > 1 { rule.reportConflict(given[0], given[1]) }
         if rule.has("emit"), !rule.has("outputs") { rule.reportUnused("emit", without: "outputs") }
+    }
+
+    /// Reads the recording of a call; what is wrong is reported.
+    init(recorded document: Section, _ form: TapeForm) {
+        let isProto = document.string(ifGiven: "codec") == "proto"
+        for step in document.sections("script") {
+            if let speed = form.speed, let time = step.duration("at"), !step.has("expect"), !step.has("closed") {
+                steps.append(.at(.nanoseconds(Int64(Double(time.nanoseconds) / speed))))
+            }
+            if step.has("expect") {
+                steps.append(.replay(TapeMessage(step.section("expect")), ignoring: form.ignored))
+            } else if step.has("send") {
+                steps.append(.send(MockMessage(recorded: step.section("send"), isProto: isProto)))
+            } else if step.has("respond") {
+                let response = step.section("respond")
+                steps.append(.plain(MockPlainResponse(recorded: response)))
+            } else {
+                addCommon(step)
+            }
+        }
     }
 
     /// The signals that it waits for.
@@ -115,14 +139,13 @@ struct MockScript: Sendable {
     }
 
     private mutating func add(_ section: Section) {
+        if let time = section.has("at") ? section.duration("at") : nil { steps.append(.at(time)) }
         if section.has("send") {
             guard let message = MockMessage(section.section("send")) else {
                 let advice = "add \"json\", \"text\", \"hex\", \"base64\", \"file\", \"echo\" or \"fake\""
                 return section.report("there is no message; \(advice)", at: "send")
             }
             steps.append(.send(message))
-        } else if section.has("headers") {
-            steps.append(.headers(MockFields("headers", of: section)))
         } else if let time = section.has("wait") ? section.duration("wait") : nil {
             steps.append(.wait(time))
         } else if let name = section.string(ifGiven: "until") {
@@ -136,6 +159,15 @@ struct MockScript: Sendable {
                 return section.report("\"each\" cannot be \(node.summary); write a list of steps", at: "each")
             }
             addLoop(items.map { Section($0, MockSettings.stepOptions, into: section.diagnostics) })
+        } else {
+            addCommon(section)
+        }
+    }
+
+    /// Adds a step that scripts and recordings write in the same way.
+    private mutating func addCommon(_ section: Section) {
+        if section.has("headers") {
+            steps.append(.headers(MockFields("headers", of: section)))
         } else if section.has("closed") {
             steps.append(.closed)
         } else if section.has("end") {

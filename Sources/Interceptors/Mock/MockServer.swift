@@ -19,7 +19,7 @@ final class MockServer {
 
     init(_ mock: Mock, _ unmatched: Mock.Unmatched, on worker: WorkerServices) {
         (self.mock, self.unmatched, self.worker) = (mock, unmatched, worker)
-        memory = worker.shared.object(mock.name, fits: { $0.settings == mock.settings }, make: { MockMemory(of: mock) })
+        memory = worker.shared.object(mock.name, fits: { $0.isMemory(of: mock) }, make: { MockMemory(of: mock) })
         signals = MockSignals.shared(in: worker.shared)
         upstream = worker.localUpstream(named: mock.name)
         rawUpstream = mock.hasRawRules ? worker.localUpstream(named: mock.name, translates: false) : nil

@@ -33,10 +33,10 @@ struct VerifyCommand {
         }
         var failed = 0
         for (mock, expectations) in expected {
-            guard let text = AdminCommand.text("GET", "/mocks/\(mock)/calls", targets), let calls = Self.calls(text) else {
+            guard let text = AdminCommand.text("GET", "/mocks/\(mock)/calls", targets), let page = Self.page(text) else {
                 return .failure
             }
-            failed += expectations.count { !Self.check($0, mock, calls, path) }
+            failed += expectations.count { !Self.check($0, mock, page, path) }
         }
         let count = expected.reduce(0) { $0 + $1.expectations.count }
         Terminal.print("\(count == 1 ? "1 expectation" : "\(count) expectations"), \(failed) failed")
@@ -66,27 +66,26 @@ struct VerifyCommand {
         return expected
     }
 
-    /// The calls of a journal's page; what has been forgotten is told, as it cannot be counted.
-    private static func calls(_ text: String) -> [JSONValue]? {
-        guard let page = try? JSON.parse(Array(text.utf8)), case .array(let calls)? = page["calls"] else { return nil }
+    /// A journal's page; what has been forgotten is told, as it cannot be counted.
+    private static func page(_ text: String) -> JSONValue? {
+        guard let page = try? JSON.parse(Array(text.utf8)) else { return nil }
         if let forgotten = page["forgotten"]?.integer, forgotten > 0, let name = page["mock"]?.string {
             let advice = "give it a larger \"journal\", or forget its calls between tests"
             Terminal.complain("martlet: mock \(name) has forgotten \(MockExpectation.calls(forgotten)); \(advice)")
         }
-        return calls
+        return page
     }
 
     /// Prints whether an expectation holds, and what came instead if it does not.
-    private static func check(_ expectation: MockExpectation, _ mock: String, _ calls: [JSONValue], _ path: String)
-        -> Bool
-    {
-        let count = expectation.count(in: calls)
+    private static func check(_ expectation: MockExpectation, _ mock: String, _ page: JSONValue, _ path: String) -> Bool {
+        let count = expectation.count(in: page)
         let place = "\(path):\(expectation.mark)"
         guard !expectation.holds(for: count) else {
             Terminal.print("ok    \(place)  \(mock): \(MockExpectation.calls(count))")
             return true
         }
         Terminal.print("FAIL  \(place)  \(mock): expected \(expectation.countText), saw \(count)")
+        let calls = MockExpectation.calls(in: page)
         for call in calls.suffix(shownCalls) { Terminal.print("        \(line(call))") }
         let rest = calls.count - shownCalls
         if rest > 0 { Terminal.print("        and \(MockExpectation.calls(rest)) before") }

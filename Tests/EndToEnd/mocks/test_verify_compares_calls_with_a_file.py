@@ -86,7 +86,7 @@ def test_a_mock_to_begin_with_serves_every_method(martlet, command, eliza_types,
     file.write_text(types + "upstream: http://127.0.0.1:1\n")
     result = command("mocks", "init", "ElizaService", "-c", file)
     assert result.code == 0, result.stderr.text
-    proxy = martlet(types + result.stdout.text + "interceptors: [ { mock: eliza } ]\n")
+    proxy = martlet(types + result.stdout.text + "\ninterceptors: [ { mock: eliza } ]\n")
     client = Client(proxy.url)
     assert client.say("x") == "sentence 0"
     assert list(client.converse(["x"])) == ["sentence 0"]

@@ -1,0 +1,107 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Events
+internal import HTTP
+
+/// Recorded calls that a mock plays back.
+struct Tape: Sendable {
+    /// Which call is played to a request.
+    enum Order: String, Sendable {
+        case any, recorded
+    }
+
+    /// The longest file, in bytes.
+    private static let limit = 256 << 20
+
+    let order: Order
+    let repeats: Bool
+    let comparesLive: Bool
+    /// Tells the tape from another one in the same place.
+    let digest: Int
+    private(set) var rules: [MockRule] = []
+
+    /// Reads the tape that the options of a mock name; what is wrong with it is reported. None if they name none.
+    init?(_ section: Section) {
+        guard section.has("tape") else {
+            for key in ["order", "repeat", "timing", "match", "diff"] where section.has(key) {
+                section.reportUnused(key, without: "tape")
+            }
+            return nil
+        }
+        for key in ["methods", "rules"] where section.has(key) { section.reportConflict("tape", key) }
+        order = Order(rawValue: section.string("order")) ?? .any
+        repeats = section.bool("repeat")
+        comparesLive = section.bool("diff")
+        let path = section.string("tape")
+        switch SmallFile.read(path, limit: Self.limit) {
+        case .success(let bytes):
+            digest = bytes.hashValue
+            let form = TapeForm(section)
+            rules = Self.rules(bytes, form, path, section)
+        case .failure(let error):
+            digest = 0
+            let advice = "write the path of a readable file of at most \(ByteCount.text(Self.limit))"
+            section.report("cannot read \(path): \(error.text); \(advice)", at: "tape")
+        }
+    }
+
+    private static func rules(_ bytes: [UInt8], _ form: TapeForm, _ path: String, _ section: Section) -> [MockRule] {
+        var rules: [MockRule] = []
+        let documents = TapeDocuments(bytes).all
+        for (index, document) in documents.enumerated() {
+            let diagnostics = Diagnostics()
+            let node = YAML.parse(Array(bytes[document.range]), into: diagnostics)
+            var rule: MockRule?
+            if let node {
+                let options = Section(node, MockSettings.tapeOptions, into: diagnostics)
+                rule = MockRule(recorded: options, number: index + 1, index: rules.count, form)
+            }
+            if diagnostics.isEmpty, let rule {
+                rules.append(rule)
+            } else if index == documents.count - 1, !diagnostics.isEmpty {
+                // A recording that was broken off ends in the middle.
+                let problem = "the last call of \(path) is not whole, and is not played"
+                section.diagnostics.warn("\(problem); record it again", at: section.mark(of: "tape"))
+            } else {
+                for problem in diagnostics.sorted.prefix(1) {
+                    let place = "\(path):\(document.line + problem.mark.line - 1):\(problem.mark.column)"
+                    section.report("\(place): \(problem.message)", at: "tape")
+                }
+            }
+        }
+        return rules
+    }
+}
+
+/// How the calls of a tape are played, and told apart.
+struct TapeForm: Sendable {
+    /// By how much the recorded times are divided; none sends at once.
+    let speed: Double?
+    let headers: [FieldName]
+    let ignored: [JSONPointer]
+
+    init(_ section: Section) {
+        let timing = section.string("timing")
+        switch timing {
+        case "none": speed = nil
+        case "recorded": speed = 1
+        default:
+            speed = timing.hasSuffix("x") ? Double(timing.dropLast()).flatMap { $0 > 0 && $0.isFinite ? $0 : nil } : nil
+            if speed == nil {
+                let advice = "write none, recorded, or a factor such as 2x"
+                section.report("\"timing\" cannot be \(Diagnostic.quote(timing)); \(advice)", at: "timing")
+            }
+        }
+        let match = section.section("match")
+        headers = match.strings("headers").map { FieldName($0) }
+        ignored = match.markedStrings("ignore").compactMap { text in
+            let pointer = JSONPointer(text.text)
+            if pointer == nil {
+                let problem = "\(Diagnostic.quote(text.text)) is not a JSON Pointer"
+                section.diagnostics.report("\(problem); write for example /request_id", at: text.mark)
+            }
+            return pointer
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import Bytes
+internal import Documents
+internal import Protocols
+internal import Proxy
+internal import RPC
+
+/// Compares the response of the upstream with the recorded one, as it comes.
+struct TapeComparison {
+    private let context: MockContext
+    private let journal: MockRecorder?
+    private var expected: [MockMessage] = []
+    private var end: MockEnd?
+    private var status: Int?
+    private var count = 0
+    private var differences: [String] = []
+
+    init(_ context: MockContext, with rule: MockRule, _ journal: MockRecorder?) {
+        (self.context, self.journal) = (context, journal)
+        for step in rule.script.steps {
+            switch step {
+            case .send(let message): expected.append(message)
+            case .end(let end): self.end = end
+            case .plain(let response):
+                status = response.status
+                expected += [response.message].compactMap { $0 }
+            default: break
+            }
+        }
+        journal?.chosen(rule)
+        if context.number > 0 { journal?.received(context) }
+    }
+
+    /// The head of a response has come.
+    mutating func received(status live: Int) {
+        if let status, live != status { differences.append("the status is \(live), and was \(status)") }
+    }
+
+    /// A message of the response has come.
+    mutating func received(_ payload: Span<UInt8>, _ value: JSONValue?) {
+        defer { count += 1 }
+        guard count < expected.count else { return }
+        guard let recorded = try? expected[count].payload(context) else { return }
+        guard !payload.equals(recorded) else { return }
+        let call = context.call
+        let known = call.rpcProtocol == .http ? try? JSON.parse(recorded) : call.json(recorded.span, .response)
+        let place = value.flatMap { value in
+            known.map { TapeMessage.difference(between: $0, and: value) ?? "none" }
+        }
+        guard place != "none" else { return }
+        let text = place.map { $0.isEmpty ? "" : " at \($0)" } ?? ""
+        differences.append("message \(count + 1) is another\(text)")
+    }
+
+    /// The call is over.
+    func finish() {
+        var differences = differences
+        let call = context.call
+        if count != expected.count, call.rpcProtocol != .http {
+            differences.append("the response has \(count) messages, and had \(expected.count)")
+        }
+        if let end, end.code != call.code { differences.append("the code is \(call.code.name), and was \(end.code.name)") }
+        journal?.differs(differences)
+        journal?.ended(.status(call.code, call.message), at: call.now)
+    }
+}
