@@ -100,7 +100,12 @@ extension MockSettings {
         messageOptions + endOptions + [
             Option("headers", .map, "Headers. The values are templates."),
             Option("delay", .duration, default: "0s", "How long the response waits."),
-            Option("speed", .size(in: 1...1 << 30), example: "56KiB", "The speed of the whole response, in bytes per second."),
+            Option(
+                "speed",
+                .size(in: 1...1 << 30),
+                example: "56KiB",
+                "The speed of the whole response, in bytes per second."
+            ),
             Option("status", .integer(in: 200...599), default: "200", "The HTTP status of a plain HTTP response."),
             Option(
                 "body",
@@ -141,7 +146,12 @@ extension MockSettings {
             Option("headers", .node, shape: .named(.value(.strings)), "Headers, by name a value or a list of values."),
         ] + bytesOptions + [
             Option("items", .sections(itemOptions), "Messages behind these bytes, each in an envelope."),
-            Option("trailers", .node, shape: .named(.value(.strings)), "Trailers, by name a value or a list of values."),
+            Option(
+                "trailers",
+                .node,
+                shape: .named(.value(.strings)),
+                "Trailers, by name a value or a list of values."
+            ),
         ]
 
     private static let itemOptions =
@@ -178,7 +188,13 @@ extension MockSettings {
             example: "paid",
             "Waits for a signal, which `POST /mocks/signal` of the admin socket, a rule or a step raises."
         ),
-        Option("signal", .string, oneOf: "step", example: "paid", "Raises a signal for the steps `until` of all mocks."),
+        Option(
+            "signal",
+            .string,
+            oneOf: "step",
+            example: "paid",
+            "Raises a signal for the steps `until` of all mocks."
+        ),
         Option(
             "expect",
             .section([Option("json", .node, shape: .named(.anything), jsonDocumentation)]),

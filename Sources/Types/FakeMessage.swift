@@ -26,7 +26,8 @@ public struct FakeMessage {
         case .fieldMask, .value: queue.append(json: word("field"))
         case .duration: queue.append(json: "\(number(below: 3600))s")
         case .timestamp:
-            queue.append(json: "20\(padded(10 + number(below: 20)))-0\(1 + number(below: 9))-1\(number(below: 10))T12:00:00Z")
+            let (year, month, day) = (2010 + number(below: 20), 1 + number(below: 9), 10 + number(below: 10))
+            queue.append(json: "\(year)-0\(month)-\(day)T12:00:00Z")
         case .wrapper: if let field = type.fields.first { appendScalar(field, to: queue) }
         }
     }
@@ -108,6 +109,4 @@ public struct FakeMessage {
     private func word(_ name: String) -> String { "\(name) \(number(below: 1000))" }
 
     private func number(below limit: Int) -> Int { Int(chance() * Double(limit)) }
-
-    private func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

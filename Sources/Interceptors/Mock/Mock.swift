@@ -63,7 +63,8 @@ final class Mock: Sendable {
         let general = Array(start..<rules.count)
         tape = Tape(section)
         if let tape { rules = tape.rules }
-        byCall = Dictionary(grouping: rules.indices.filter { rules[$0].recordedCall != nil }) { rules[$0].recordedCall ?? [] }
+        let recorded = rules.filter { $0.recordedCall != nil }
+        byCall = Dictionary(grouping: recorded) { $0.recordedCall ?? [] }.mapValues { $0.map(\.index) }
         byMethod = Dictionary(methods) { first, _ in first }.mapValues { $0 + general }
         (self.rules, self.general) = (rules, general)
         signals = Set(rules.flatMap(\.awaitedSignals)).sorted()

@@ -53,7 +53,7 @@ final class MockCall: LocalService {
         guard let script else { return context.number == 0 }
         guard position < script.count, !hasUnused else { return true }
         switch script[position] {
-        case .expect, .replay, .receive, .closed: return true
+        case .expect, .recorded, .receive, .closed: return true
         default: return false
         }
     }
@@ -144,7 +144,7 @@ final class MockCall: LocalService {
         case .at(let time):
             let left = start + time - context.call.now
             if left > .zero { pause(left) }
-        case .replay(let message, let ignored): return try replay(message, ignored)
+        case .recorded(let message, let ignored): return try checkRecorded(message, ignored)
         case .until(let name): return wait(for: name)
         case .signal(let name): server.signals.raise(name)
         case .slowDown(let speed): exchange.slowDown(to: speed)
@@ -194,7 +194,7 @@ final class MockCall: LocalService {
         throw RPCError(.failedPrecondition, "mock \(server.mock.name): \(problem)")
     }
 
-    private func replay(_ message: TapeMessage, _ ignored: [JSONPointer]) throws(RPCError) -> Bool {
+    private func checkRecorded(_ message: TapeMessage, _ ignored: [JSONPointer]) throws(RPCError) -> Bool {
         guard try consumeExpected() else { return false }
         guard let place = message.difference(from: context, ignoring: ignored) else { return true }
         let problem = "message \(context.number) is not as recorded\(place.isEmpty ? "" : " at \(place)")"

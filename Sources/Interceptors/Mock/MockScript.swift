@@ -23,7 +23,7 @@ struct MockScript: Sendable {
         /// Waits until so much time has passed since the start of the call.
         case at(Duration)
         /// Waits for the next message, which must be as it was recorded.
-        case replay(TapeMessage, ignoring: [JSONPointer])
+        case recorded(TapeMessage, ignoring: [JSONPointer])
         /// Waits until a signal is raised.
         case until(String)
         case signal(String)
@@ -69,7 +69,7 @@ struct MockScript: Sendable {
                 steps.append(.at(.nanoseconds(Int64(Double(time.nanoseconds) / speed))))
             }
             if step.has("expect") {
-                steps.append(.replay(TapeMessage(step.section("expect")), ignoring: form.ignored))
+                steps.append(.recorded(TapeMessage(step.section("expect")), ignoring: form.ignored))
             } else if step.has("send") {
                 steps.append(.send(MockMessage(recorded: step.section("send"), isProto: isProto)))
             } else if step.has("respond") {

@@ -21,7 +21,7 @@ struct Tape: Sendable {
     let digest: Int
     private(set) var rules: [MockRule] = []
 
-    /// Reads the tape that the options of a mock name; what is wrong with it is reported. None if they name none.
+    /// Reads the tape that the options of a mock name, if they do; what is wrong with it is reported.
     init?(_ section: Section) {
         guard section.has("tape") else {
             for key in ["order", "repeat", "timing", "match", "diff"] where section.has(key) {

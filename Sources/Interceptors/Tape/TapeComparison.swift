@@ -58,7 +58,9 @@ struct TapeComparison {
         if count != expected.count, call.rpcProtocol != .http {
             differences.append("the response has \(count) messages, and had \(expected.count)")
         }
-        if let end, end.code != call.code { differences.append("the code is \(call.code.name), and was \(end.code.name)") }
+        if let end, end.code != call.code {
+            differences.append("the code is \(call.code.name), and was \(end.code.name)")
+        }
         journal?.differs(differences)
         journal?.ended(.status(call.code, call.message), at: call.now)
     }

@@ -32,7 +32,9 @@ enum LocalOutput {
     }
 }
 
-/// Sends what a service sends at the speed of a slow network. Belongs to the worker's thread.
+/// Sends what a service sends at the speed of a slow network.
+///
+/// Belongs to the worker's thread.
 final class LocalPace {
     private let bytesPerSecond: Int
     private let loop: EventLoop

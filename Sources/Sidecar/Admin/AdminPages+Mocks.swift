@@ -45,7 +45,7 @@ extension AdminPages {
         respond(.json(queue))
     }
 
-    func forgetMockCalls(_ request: AdminRequest, _ respond: (AdminResponse) -> Void) {
+    func deleteMockCalls(_ request: AdminRequest, _ respond: (AdminResponse) -> Void) {
         guard let memory = memory(named: request.mockName, respond) else { return }
         memory.forgetCalls()
         respond(.text("forgotten"))

@@ -31,7 +31,7 @@ extension AdminRoute {
             $0.mockCalls($1, $2)
         },
         AdminRoute(.delete, "/mocks/{name}/calls", page: .mocks, "Forgets the calls of a mock.") {
-            $0.forgetMockCalls($1, $2)
+            $0.deleteMockCalls($1, $2)
         },
         AdminRoute(
             .post,

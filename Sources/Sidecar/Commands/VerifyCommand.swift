@@ -33,7 +33,8 @@ struct VerifyCommand {
         }
         var failed = 0
         for (mock, expectations) in expected {
-            guard let text = AdminCommand.text("GET", "/mocks/\(mock)/calls", targets), let page = Self.page(text) else {
+            guard let text = AdminCommand.text("GET", "/mocks/\(mock)/calls", targets), let page = Self.page(text)
+            else {
                 return .failure
             }
             failed += expectations.count { !Self.check($0, mock, page, path) }
@@ -77,7 +78,12 @@ struct VerifyCommand {
     }
 
     /// Prints whether an expectation holds, and what came instead if it does not.
-    private static func check(_ expectation: MockExpectation, _ mock: String, _ page: JSONValue, _ path: String) -> Bool {
+    private static func check(
+        _ expectation: MockExpectation,
+        _ mock: String,
+        _ page: JSONValue,
+        _ path: String
+    ) -> Bool {
         let count = expectation.count(in: page)
         let place = "\(path):\(expectation.mark)"
         guard !expectation.holds(for: count) else {

@@ -54,7 +54,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [("/mocks/a/calls", "a"), ("/mocks//calls", nil), ("/mocks/a/b/calls", nil), ("/mocks/calls", nil)])
+    @Test(arguments: [
+        ("/mocks/a/calls", "a"), ("/mocks//calls", nil), ("/mocks/a/b/calls", nil), ("/mocks/calls", nil),
+    ])
     func `a part of a path may be a name`(path: String, name: String?) {
         #expect(AdminRoute.name(in: path, by: "/mocks/{name}/calls") == name)
     }
