@@ -4,7 +4,7 @@ internal import Events
 internal import Proxy
 
 /// A rule of a mock: the calls that it is for, and what becomes of them.
-struct MockRule: Sendable {
+final class MockRule: Sendable {
     /// Why a rule is not for a call.
     struct Lack {
         /// How near the rule has come: what comes later in its checks is nearer.
@@ -86,7 +86,7 @@ struct MockRule: Sendable {
         if let condition, !condition.holds(for: call) {
             return Lack(depth: 0, asksFor: condition.lack(of: call) ?? "another call")
         }
-        return url?.lack(of: call).map { Lack(depth: 1, asksFor: $0) }
+        return url?.lack(of: call)
     }
 
     /// What of the first message is not as the rule asks; none if all is.

@@ -47,18 +47,20 @@ struct MockURL: Sendable {
         (segments ?? []).compactMap { if case .named(let name) = $0 { name } else { nil } }
     }
 
-    /// What of a call is not as is asked, for people; none if all is.
-    func lack(of call: Call) -> String? {
+    /// What of a call is not as is asked; none if all is.
+    func lack(of call: Call) -> MockRule.Lack? {
         let request = call.request
-        if let url, !url.holds(for: .string(request.target.string)) { return "another URL" }
-        if segments != nil, captures(of: call) == nil { return "another path" }
+        if let url, !url.holds(for: .string(request.target.string)) { return .init(depth: 0, asksFor: "another URL") }
+        if segments != nil, captures(of: call) == nil {
+            return .init(depth: 0, asksFor: "another path")
+        }
         guard !query.isEmpty else { return nil }
         let parameters = Self.parameters(request.query)
         let wrong = query.first { name, test in
             let values = parameters.filter { $0.name == name }.map(\.value)
             return values.isEmpty ? !test.holds(for: nil) : !values.contains { test.holds(for: .string($0)) }
         }
-        return wrong.map { "another parameter \($0.name)" }
+        return wrong.map { .init(depth: 1, asksFor: "another parameter \($0.name)") }
     }
 
     /// The named parts of a call's path; none if the path is another.
