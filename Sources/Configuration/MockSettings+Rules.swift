@@ -81,12 +81,14 @@ extension MockSettings {
         Option("fake", .bool, default: "false", "Sends a message with invented values. Needs `types`."),
     ]
 
+    private static let fieldsShape = Option.Shape.named(.value(.strings))
+
     /// What ends a response.
     public static let endOptions = [
         Option("code", .choice(ConditionSettings.codeNames), default: "ok", "The status code."),
         Option("message", .string, default: "", "The message of the error, which is a template."),
         Option("details", .sections(detailOptions), "The typed details of the error."),
-        Option("trailers", .map, "Trailers. The values are templates."),
+        Option("trailers", .node, shape: fieldsShape, "Trailers, by name a value or a list of values: templates."),
     ]
 
     private static let detailOptions = [
@@ -98,7 +100,7 @@ extension MockSettings {
     /// What a response is made of.
     public static let responseOptions =
         messageOptions + endOptions + [
-            Option("headers", .map, "Headers. The values are templates."),
+            Option("headers", .node, shape: fieldsShape, "Headers, by name a value or a list of values: templates."),
             Option("delay", .duration, default: "0s", "How long the response waits."),
             Option(
                 "speed",
@@ -175,7 +177,8 @@ extension MockSettings {
         ),
         Option(
             "headers",
-            .map,
+            .node,
+            shape: fieldsShape,
             oneOf: "step",
             "Sends the head of the response. Without this step it goes with the first message."
         ),
@@ -226,7 +229,7 @@ extension MockSettings {
         Option("at", .duration, "The time since the start of the call."),
         Option("expect", .section(recordedMessage(.node)), oneOf: "step", "A message of the request."),
         Option("closed", .bool, oneOf: "step", "The end of the request."),
-        Option("headers", .map, oneOf: "step", "The head of the response."),
+        Option("headers", .node, shape: fieldsShape, oneOf: "step", "The head of the response."),
         Option("send", .section(recordedMessage(.node)), oneOf: "step", "A message of the response."),
         Option("respond", .section(recordedResponse), oneOf: "step", "A response of plain HTTP."),
         Option("end", .section(endOptions), oneOf: "step", "The end of the response."),
@@ -246,7 +249,7 @@ extension MockSettings {
 
     private static let recordedResponse = [
         Option("status", .integer(in: 100...599), "The HTTP status."),
-        Option("headers", .map, "The headers."),
+        Option("headers", .node, shape: fieldsShape, "The headers."),
         Option("body", .string, "The body as text."),
         Option("body_base64", .string, "The body in base64."),
     ]

@@ -34,6 +34,11 @@ struct JSONCondition: Sendable {
         return entries.compactMap { JSONCondition($0, .request, into: section.diagnostics) }
     }
 
+    /// The place and the key of the value that must be there, if it must be one that has a key.
+    var equality: (pointer: JSONPointer, key: [UInt8])? {
+        if case .value(let value) = test, let key = value.key { (pointer, key) } else { nil }
+    }
+
     /// The place as the file has it.
     var name: String { place.text }
 

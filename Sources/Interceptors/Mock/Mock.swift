@@ -36,11 +36,11 @@ final class Mock: Sendable {
     /// What it plays back, if that is a tape.
     let tape: Tape?
     /// The rules of each call of a tape.
-    private let byCall: [[UInt8]: [Int]]
+    private let byCall: [[UInt8]: MockRuleList]
     /// For each method its rules, and then those of all methods.
-    private let byMethod: [[UInt8]: [Int]]
+    private let byMethod: [[UInt8]: MockRuleList]
     /// The rules of all methods.
-    private let general: [Int]
+    private let general: MockRuleList
 
     /// Reads a mock and reports what is wrong with it.
     init(_ settings: MockSettings, into diagnostics: Diagnostics) {
@@ -63,10 +63,12 @@ final class Mock: Sendable {
         let general = Array(start..<rules.count)
         tape = Tape(section)
         if let tape { rules = tape.rules }
-        let recorded = rules.filter { $0.recordedCall != nil }
-        byCall = Dictionary(grouping: recorded) { $0.recordedCall ?? [] }.mapValues { $0.map(\.index) }
-        byMethod = Dictionary(methods) { first, _ in first }.mapValues { $0 + general }
-        (self.rules, self.general) = (rules, general)
+        self.rules = rules
+        let recorded = Dictionary(grouping: rules.filter { $0.recordedCall != nil }) { $0.recordedCall ?? [] }
+        byCall = recorded.mapValues { [rules] in MockRuleList($0.map(\.index), of: rules) }
+        byMethod = Dictionary(methods) { first, _ in first }
+            .mapValues { [rules] in MockRuleList($0 + general, of: rules) }
+        self.general = MockRuleList(general, of: rules)
         signals = Set(rules.flatMap(\.awaitedSignals)).sorted()
     }
 
@@ -120,7 +122,7 @@ final class Mock: Sendable {
             if lack.depth > nearest?.lack.depth ?? -1 { nearest = (rule, lack) }
         }
         var played: [MockRule] = []
-        for index in candidates(context.call, memory) {
+        for index in candidates(context, isKnown: isKnown, memory) {
             let rule = rules[index]
             if let lack = rule.lackOfHead(context.call) {
                 pass(rule, lack)
@@ -156,14 +158,16 @@ final class Mock: Sendable {
         return "the tape has no call of \(String(decoding: TapeIdentity.call(of: call), as: UTF8.self))"
     }
 
-    private func candidates(_ call: Call, _ memory: MockMemory) -> [Int] {
-        let request = call.request
+    private func candidates(_ context: MockContext, isKnown: Bool, _ memory: MockMemory) -> [Int] {
+        let call = context.call
         if let tape {
             // The next one must be this, whatever it is.
             guard tape.order == .any else { return memory.nextUnplayed.map { [$0] } ?? [] }
-            return byCall[TapeIdentity.call(of: call)] ?? []
+            return byCall[TapeIdentity.call(of: call)]?.all ?? []
         }
-        guard let procedure = call.rpcProcedure else { return general }
-        return byMethod[request.path.extracting(procedure.method).array] ?? general
+        let request = call.request
+        guard let procedure = call.rpcProcedure else { return general.candidates(context, isKnown: isKnown) }
+        let list = byMethod[request.path.extracting(procedure.method).array] ?? general
+        return list.candidates(context, isKnown: isKnown)
     }
 }

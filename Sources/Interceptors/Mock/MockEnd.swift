@@ -65,37 +65,3 @@ struct MockEnd: Sendable {
     /// The trailers.
     func trailers(_ context: MockContext) -> [(name: [UInt8], value: [UInt8])] { trailers.values(context) }
 }
-
-/// Headers or trailers whose values are texts of a mock.
-struct MockFields: Sendable {
-    private let fields: [(name: [UInt8], value: MockText)]
-
-    /// No fields.
-    init() { fields = [] }
-
-    init(_ key: String, of section: Section) {
-        fields = section.map(key).map { entry in
-            // What a body of plain HTTP is, nobody else says.
-            if entry.name.lowercased() != "content-type" || key != "headers" {
-                _ = HeaderName.checked(entry.name, at: entry.nameMark, into: section.diagnostics)
-            }
-            let text = MockText(entry.text, at: entry.mark, allowsControls: false, into: section.diagnostics)
-            return (Array(entry.name.lowercased().utf8), text)
-        }
-    }
-
-    var isEmpty: Bool { fields.isEmpty }
-
-    /// The fields for a call; control characters that a message has have no place there, nor has the content type in RPC.
-    func values(_ context: MockContext) -> [(name: [UInt8], value: [UInt8])] {
-        let isPlain = context.call.rpcProtocol == .http
-        return fields.filter { isPlain || !$0.name.span.equals("content-type") }.map { field in
-            (field.name, Self.visible(field.value.value(context)))
-        }
-    }
-
-    /// A value without control characters.
-    static func visible(_ value: [UInt8]) -> [UInt8] {
-        value.map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: " ") : $0 }
-    }
-}

@@ -43,20 +43,10 @@ struct MockRaw: Sendable {
         }
         return entries.flatMap { entry in
             let name = Array(entry.key.lowercased().utf8)
-            return values(entry.value, into: section.diagnostics).map { (name, $0) }
-        }
-    }
-
-    private static func values(_ node: Node, into diagnostics: Diagnostics) -> [[UInt8]] {
-        switch node.content {
-        case .scalar(let text, _):
-            HeaderValue.check(text, at: node.mark, into: diagnostics)
-            return [Array(text.utf8)]
-        case .sequence(let items): return items.flatMap { values($0, into: diagnostics) }
-        case .null: return [[]]
-        case .mapping:
-            diagnostics.report("a value cannot be \(node.summary); write a text, or a list of texts", at: node.mark)
-            return []
+            return MockFields.values(of: entry.value, into: section.diagnostics).map { value in
+                HeaderValue.check(value.text, at: value.mark, into: section.diagnostics)
+                return (name, Array(value.text.utf8))
+            }
         }
     }
 

@@ -71,6 +71,11 @@ final class MockRule: Sendable {
     /// The call that was recorded, if the rule is one of a tape.
     var recordedCall: [UInt8]? { recorded?.call }
 
+    /// The place and the key of the value that it asks for, if it asks for no head and this first.
+    var equality: (pointer: JSONPointer, key: [UInt8])? {
+        condition == nil && url == nil ? json.first?.equality : nil
+    }
+
     /// Whether it asks for the first message.
     var asksMessage: Bool { !json.isEmpty || body != nil || state?.of.asksMessage == true || recorded != nil }
 

@@ -148,3 +148,26 @@ def test_mistakes(command, tmp_path, text, words):
     result = command("check", "-c", file)
     assert result.code == 78
     assert words in result.stderr.text
+
+
+def test_many_rules_that_ask_for_different_values_in_one_place(martlet):
+    rules = [f"{{ when: {{ json: {{ /id: {value} }} }}, respond: {{ json: {{ rule: {number} }} }} }}" for number, value in enumerate([*range(2000), '"7"', "true", "null", "a b"])]
+    own = [
+        "{ when: { json: { /id: 5 }, header: { x-first: present } }, respond: { json: { rule: first } } }",
+        *rules,
+        "{ when: { json: { /id: { above: 5000 } } }, respond: { json: { rule: above } } }",
+        "{ when: { json: { /id: 3, /more: present } }, respond: { json: { rule: never } } }",
+    ]
+    proxy = martlet(
+        f"listen: 127.0.0.1:0\nmocks: {{ many: {{ unmatched: unimplemented, methods: {{ Get: [ {', '.join(own)} ] }} }} }}\n"
+        "interceptors: [ { mock: many } ]\n"
+    )
+    found = {0: 0, 5: 5, 1999: 1999, "7": 2000, True: 2001, None: 2002, "a b": 2003, 6000: "above", 7.0: 7}
+    with proxy.http() as client:
+        for value, rule in found.items():
+            assert client.post("/a.B/Get", json={"id": value}).json() == {"rule": rule}, value
+        assert client.post("/a.B/Get", json={"id": 5}, headers={"x-first": "1"}).json() == {"rule": "first"}
+        assert client.post("/a.B/Get", json={"id": 3, "more": 1}).json() == {"rule": 3}
+        for other in ({"id": 2000}, {"id": "8"}, {"id": [1]}, {}):
+            message = client.post("/a.B/Get", json=other).json()["message"]
+            assert message.endswith("asks for another value at /id"), message

@@ -104,4 +104,41 @@ import Time
             #expect(caller.next().contains("the request ends in the middle of a message"))
         }
     }
+
+    @Test(arguments: Transport.allCases)
+    func `a slow response comes bit by bit`(_ transport: Transport) {
+        let rule = "{respond: {speed: 1000B, text: '\(String(repeating: "x", count: 995))'}}"
+        runProxy(transport, configuration(rule)) { harness in
+            let caller = begin(harness, "{}")
+            harness.settle()
+            caller.expectNothing()
+            harness.pass(.milliseconds(100))
+            #expect(caller.bodyBytes(1) < 100)
+            for time in 2...10 {
+                harness.pass(.milliseconds(100))
+                #expect((time * 100 - 150...time * 100).contains(caller.bodyBytes(1)))
+            }
+            harness.pass(.milliseconds(150))
+            #expect(caller.bodyBytes(1) == 1000)
+        }
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `steps have their times since the start of the call`(_ transport: Transport) {
+        let steps =
+            "{send: {text: a}, at: 100ms}, {wait: 50ms}, {send: {text: b}, at: 120ms}, {send: {text: c}, at: 300ms}"
+        runProxy(transport, configuration("{script: [\(steps)]}")) { harness in
+            let caller = begin(harness, "{}")
+            harness.pass(.milliseconds(90))
+            caller.expectNothing()
+            harness.pass(.milliseconds(20))
+            caller.expect(Self.head, "1 DATA \(envelope("a"))")
+            harness.pass(.milliseconds(30))
+            caller.expectNothing()
+            harness.pass(.milliseconds(40))
+            caller.expect("1 DATA \(envelope("b"))")
+            harness.pass(.milliseconds(150))
+            caller.expect("1 DATA \(envelope("c"))", "1 HEADERS/end grpc-status: 0")
+        }
+    }
 }

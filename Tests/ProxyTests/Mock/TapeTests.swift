@@ -1,0 +1,48 @@
+import Documents
+import Testing
+
+@testable import Interceptors
+
+/// The parts of which a tape is made.
+@Suite struct TapeTests {
+    private static let streams: [(text: String, places: [String], lines: [Int])] = [
+        ("", [], []),
+        ("---\n", [], []),
+        ("# nothing\n---\n", [], []),
+        ("a: 1\n", ["a: 1\n"], [1]),
+        ("---\na: 1\n---\nb: 2\n", ["---\na: 1\n", "---\nb: 2\n"], [1, 3]),
+        ("# head\n---\na: 1\n--- # x\nb: \"---\"\n  ---\n", ["---\na: 1\n", "--- # x\nb: \"---\"\n  ---\n"], [2, 4]),
+        ("---\na: 1\n---\nb: 2", ["---\na: 1\n", "---\nb: 2"], [1, 3]),
+    ]
+
+    @Test(arguments: streams)
+    func `documents are found by their marks`(text: String, places: [String], lines: [Int]) {
+        let bytes = Array(text.utf8)
+        let found = TapeDocuments(bytes).all
+        #expect(found.map { String(decoding: bytes[$0.range], as: UTF8.self) } == places)
+        #expect(found.map(\.line) == lines)
+    }
+
+    private static let pairs: [(recorded: String, live: String, ignored: [String], place: String?)] = [
+        (#"{"a":1,"b":[1,2]}"#, #"{"b":[1,2.0],"a":1}"#, [], nil),
+        (#"{"a":1}"#, #"{"a":2}"#, [], "/a"),
+        (#"{"a":{"b/c":[1,2]}}"#, #"{"a":{"b/c":[1,3]}}"#, [], "/a/b~1c/1"),
+        (#"{"a":1}"#, #"{"a":1,"b":2}"#, [], "/b"),
+        (#"{"a":1}"#, #"{"a":1,"b":2}"#, ["/b"], nil),
+        (#"{"a":"***"}"#, #"{"a":{"any":"thing"}}"#, [], nil),
+        (#"{"a":[1]}"#, #"{"a":[]}"#, [], "/a/0"),
+        ("1", "2", [], ""),
+    ]
+
+    @Test(arguments: pairs)
+    func `the first place that is not as recorded is named`(
+        recorded: String,
+        live: String,
+        ignored: [String],
+        place: String?
+    ) throws {
+        let (recorded, live) = (try JSON.parse(Array(recorded.utf8)), try JSON.parse(Array(live.utf8)))
+        let pointers = ignored.compactMap { JSONPointer($0) }
+        #expect(TapeMessage.difference(between: recorded, and: live, ignoring: pointers) == place)
+    }
+}
