@@ -7,7 +7,8 @@ public struct MockSettings: Equatable, Sendable {
     /// Where the name stands.
     @NotCompared public private(set) var mark: Mark
 
-    init(_ entry: Node.Entry, into diagnostics: Diagnostics) {
+    /// Takes a name and its options; a name that is none is reported.
+    public init(_ entry: Node.Entry, into diagnostics: Diagnostics) {
         (name, node, mark) = (entry.key, entry.value, entry.keyMark)
         Name.check(name, at: mark, into: diagnostics)
     }

@@ -26,6 +26,8 @@ package final class Worker {
     /// Traces for the next calls.
     private let traces = DecisionTracePool()
     private var calls: UInt = 0
+    /// Of so many calls and one more, one is timed: a power of two and one less.
+    private var untimed: UInt = 15
     /// Compresses and decompresses messages.
     private(set) lazy var compressor = Compressor()
     /// Converts messages.
@@ -319,7 +321,13 @@ package final class Worker {
     /// a hook.
     func measuresTime() -> Bool {
         calls &+= 1
-        return calls & 15 == 1
+        return calls & untimed == 1 & untimed
+    }
+
+    /// Times all calls and keeps the lines of all, for a worker that has few.
+    func notesEveryCall() {
+        untimed = 0
+        recent.keepsAll = true
     }
 
     /// What the worker has counted until now.

@@ -26,11 +26,17 @@ public final class WorkerServices {
     /// The requests of our own that calls wait for.
     public var fetches: SharedFetches {
         if let madeFetches { return madeFetches }
-        let new = SharedFetches(Fetcher(context: context, network: network, names: names, logLimiter: log))
+        let fetcher = Fetcher(context: context, network: network, names: names, logLimiter: log)
+        fetcher.rehearsed = rehearsed
+        let new = SharedFetches(fetcher)
         madeFetches = new
         return new
     }
     private var madeFetches: SharedFetches?
+    /// What responds to requests of our own, where nothing is to be sent.
+    var rehearsed: RehearsedFetches?
+    /// Whether programs may be started.
+    public var runsPrograms: Bool { rehearsed == nil }
     private let network: any Network
     private let names: NameService
 

@@ -45,7 +45,7 @@ struct InvocationTests {
             "explain", "-H", "X-A: 1", "post", "-c", "a.yaml", "--header", "x-a:  2", "/a.B/C?d=e", "-d", "{}",
         ]
         let invocation = try Invocation(arguments)
-        let request = ExplainedRequest(
+        let request = RehearsedRequest(
             method: "POST",
             target: "/a.B/C?d=e",
             headers: [("x-a", "1"), ("x-a", "2")],

@@ -1,11 +1,15 @@
 internal import Bytes
-internal import Configuration
-internal import Documents
-internal import Patterns
+public import Configuration
+public import Documents
+public import Patterns
 
 /// What a value in JSON must be.
-indirect enum JSONTest: Sendable {
-    case present, absent
+public indirect enum JSONTest: Sendable {
+    /// There is a value.
+    case present
+    /// There is none.
+    case absent
+    /// It is this value.
     case value(JSONValue)
     /// There is a value, and it is not like this.
     case not(JSONTest)
@@ -17,7 +21,9 @@ indirect enum JSONTest: Sendable {
     case contains(JSONValue)
     /// So many items, members or characters.
     case length(Int)
+    /// A larger number.
     case above(Double)
+    /// A smaller number.
     case below(Double)
 
     /// Reads a test: a value stands for itself; what is wrong is reported.
@@ -26,7 +32,7 @@ indirect enum JSONTest: Sendable {
     ///   - node: the test.
     ///   - ofText: whether what is tested is always text, so that `7` means the text.
     ///   - diagnostics: what is told of what is wrong.
-    init(_ node: Node, ofText: Bool = false, into diagnostics: Diagnostics) {
+    public init(_ node: Node, ofText: Bool = false, into diagnostics: Diagnostics) {
         switch node.content {
         case .scalar("present", quoted: false): self = .present
         case .scalar("absent", quoted: false): self = .absent
@@ -72,7 +78,7 @@ indirect enum JSONTest: Sendable {
     }
 
     /// Whether a value is as it must be; none is there if `found` is none.
-    func holds(for found: JSONValue?) -> Bool {
+    public func holds(for found: JSONValue?) -> Bool {
         guard let found else {
             switch self {
             case .absent: return true

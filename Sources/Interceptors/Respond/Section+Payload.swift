@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Configuration
+public import Configuration
 internal import Documents
 internal import Proxy
 internal import RPC
@@ -20,7 +20,7 @@ extension Section {
     }
 
     /// The bytes of a `string` option in base64; what is not base64 is reported.
-    func base64(_ key: String) -> [UInt8]? {
+    public func base64(_ key: String) -> [UInt8]? {
         guard let text = string(ifGiven: key) else { return nil }
         let bytes = Base64.decode(Array(text.utf8).span)
         if bytes == nil { report("\"\(key)\" is not valid base64; write for example AQID", at: key) }
@@ -28,7 +28,7 @@ extension Section {
     }
 
     /// The bytes of a `string` option in hexadecimal, with spaces or without; what is not is reported.
-    func hexadecimal(_ key: String) -> [UInt8]? {
+    public func hexadecimal(_ key: String) -> [UInt8]? {
         guard let text = string(ifGiven: key) else { return nil }
         let digits = text.filter { $0 != " " }.map(\.hexDigitValue)
         guard digits.count.isMultiple(of: 2), !digits.contains(nil) else {

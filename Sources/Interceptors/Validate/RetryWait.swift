@@ -94,6 +94,8 @@ final class RetryWait {
     }
 
     private func run(_ command: [String]) {
+        // A rehearsal starts none.
+        guard worker.runsPrograms else { return done { _ in nil } }
         let process = Subprocess(on: worker.loop, limit: 64 << 10) { [weak self] outcome in
             guard let self else { return }
             if case .ended(0, let output) = outcome { return done { $0.value(in: output) } }

@@ -75,7 +75,12 @@ extension Call {
 
     /// Sends the request, as far as it has come, on a connection to the upstream.
     func startAttempt() {
-        guard case .upstream(let upstream) = route.destination else { return }
+        guard case .upstream(let upstream) = route.destination else { return startRehearsed() }
+        start(on: upstream)
+    }
+
+    /// Begins an attempt on an upstream, or on what stands for it.
+    func start(on upstream: Upstream) {
         let attempt = Attempt(of: self, on: upstream)
         upstreamLeg.attempt = attempt
         record.attempts += 1

@@ -15,11 +15,16 @@ final class RecentCalls {
     private var others = Ring(maxCount: 16, maxPerSecond: 5)
     private let formatter = TimestampFormatter()
     private let queue = ByteQueue()
+    /// Whether every call is kept, as the last one at least.
+    var keepsAll = false
+    /// The line of the last call, if all are kept.
+    private(set) var last: [UInt8] = []
     /// Hands each line that is kept to those who follow.
     let publisher = Publisher()
 
     /// Takes a call that is over, if it is one to be kept.
     func note(_ call: Call) {
+        if keepsAll { last = describe(call) }
         let now = call.record.stages.ended
         let line =
             call.record.code == .ok

@@ -38,6 +38,8 @@ struct UpstreamLeg {
     }
     /// Whether something does, as is asked on the path of every call.
     private(set) var isServed = false
+    /// Whether what serves the call responds in the protocol of the caller.
+    var isServedRaw = false
     var progress = Progress.inChain
     /// The end of the request is through the chain.
     var hasEnd = false

@@ -30,11 +30,7 @@ package struct Explanation {
     ///   - request: what a caller would send to the first listener.
     ///   - plan: the configuration.
     ///   - tokens: the tokens that files have, by path.
-    package init(
-        of request: ExplainedRequest,
-        by plan: Plan,
-        tokens: [String: [UInt8]?]
-    ) {
+    package init(of request: RehearsedRequest, by plan: Plan, tokens: [String: [UInt8]?]) {
         let settings = plan.settings
         let loop = EventLoop()
         let credentialRequests = OrdersInVain()
@@ -48,72 +44,25 @@ package struct Explanation {
         credentialRequests.worker = worker
         worker.use(plan, number: 1, routes: RouteTable(settings.routes), tokens: tokens)
         let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
-        let head = Self.head(request)
-        stream = ExplainedStream(Classification(head).rpcProtocol.upstreamSide.needsHTTP2 ? .http2 : .http1)
-        let (caller, peer) = (stream, Self.peer(of: settings))
-        let rest = plan.types.flatMap { types in
-            types.restTable.flatMap { RESTMatch(head, $0, types, limit: listener.heldMessageLimit) }
-                .map { RESTRequestReader(caller, head, $0, types, from: peer, on: listener) }
-        }
-        call = rest?.call ?? Call(caller, head: head, end: request.body.isEmpty, from: peer, on: listener)
-        self.settings = settings
+        let entered = EnteredCall(request, listener, plan)
+        (call, stream, self.settings) = (entered.call, entered.stream, settings)
         var described: Explanation?
         // While the call is there: its head and its trace go with it.
         stream.ended = { [self] in described = described ?? self.describing() }
-        run(request.body, rest, on: loop)
+        entered.send(request)
+        wait(on: loop)
         lines = (described ?? describing()).lines
         stream.ended = {}
         call.finish(code: .canceled, by: .caller)
     }
 
-    private static func head(_ request: ExplainedRequest) -> HTTPHead {
-        let head = HTTPHead()
-        head.setMethod(Array(request.method.utf8).span)
-        head.setTarget(Array(request.target.utf8).span)
-        for (name, value) in request.headers {
-            let (name, value) = (Array(name.utf8), Array(value.utf8))
-            if name.span.equalsIgnoringCase("host") {
-                head.setAuthority(value.span)
-            } else if name.span.equalsIgnoringCase("content-length") {
-                // The length is that of the message.
-                continue
-            } else {
-                head.add(name: name.span, value: value.span)
-            }
-        }
-        // What most callers would say.
-        if head.first(.contentType) == nil, request.method == "POST" {
-            head.add(FieldName("content-type"), Array("application/json".utf8).span)
-        }
-        head.removeConnectionFields()
-        head.normalizePath()
-        head.joinCookies()
-        return head
+    /// Explains what a call has come to.
+    init(of entered: EnteredCall, by settings: Settings) {
+        (call, stream, self.settings) = (entered.call, entered.stream, settings)
+        describe()
     }
 
-    /// Whoever explains is the caller.
-    private static func peer(of settings: Settings) -> Peer {
-        switch settings.listeners[0].address {
-        case .unix, .abstract, .systemd:
-            Peer(address: nil, credentials: PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid()))
-        case .tcp: Peer(address: .ipv4([127, 0, 0, 1], port: 0), credentials: nil)
-        }
-    }
-
-    private func run(_ body: [UInt8], _ rest: RESTRequestReader?, on loop: EventLoop) {
-        if let rest {
-            rest.start(end: body.isEmpty)
-            rest.received(body: body.span)
-            if !body.isEmpty { rest.receivedEnd(trailers: nil) }
-        } else {
-            call.start()
-        }
-        if rest == nil, !body.isEmpty, !call.isOver {
-            let framed = ByteQueue()
-            framed.append(message: body.span, in: call.rpcProtocol)
-            call.received(body: framed.readable)
-            if !call.isOver { call.receivedEnd(trailers: nil) }
-        }
+    private func wait(on loop: EventLoop) {
         var isLate = false
         let timer = Timer(on: loop.timers) { isLate = true }
         timer.arm(after: Self.patience)

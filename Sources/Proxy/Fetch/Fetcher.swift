@@ -35,6 +35,8 @@ package final class Fetcher {
     private let names: NameService
     private let logLimiter: LogLimiter
     private let counters = WorkerCounters()
+    /// What responds in place of servers, where nothing is to be sent.
+    var rehearsed: RehearsedFetches?
     private lazy var tasks = LoopTasks(on: context.loop)
     private var upstreams: [(server: FetchServer, upstream: Upstream)] = []
     /// The servers that connections are kept to.
@@ -73,6 +75,10 @@ package final class Fetcher {
         timeout: Duration?,
         done: @escaping Fetch.Completion
     ) -> Fetch? {
+        if let rehearsed {
+            done(rehearsed.response(request, server))
+            return nil
+        }
         guard server.isUsable else {
             done(.failure(FetchError(text: "\(server.settings.url): a TLS file cannot be read")))
             return nil

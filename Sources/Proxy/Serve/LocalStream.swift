@@ -37,7 +37,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
     init(for user: any AttemptStreamUser, of call: Call) {
         (self.user, self.call, worker) = (user, call, call.worker)
         // What the service sends is not to be translated: that of plain HTTP, and what it makes itself for a protocol.
-        isPlain = call.upstreamLeg.spoken == .http || call.route.upstream?.families.isEmpty == true
+        isPlain = call.upstreamLeg.spoken == .http || call.upstreamLeg.isServedRaw
         limit = call.callerLeg.listener.heldMessageLimit
     }
 

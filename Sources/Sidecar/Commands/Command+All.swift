@@ -33,6 +33,15 @@ extension Command {
             Explain.run(try Explain.request(invocation), file: invocation[.config], with: registry)
         },
         Command(
+            "test",
+            "Run files of tests on their configurations, without any network.",
+            options: [.onlyTests, .testOutput, .junit, .cover, .minCover],
+            operands: [Operand(name: "FILE", repeats: true)],
+            example: "martlet test --junit results.xml tests/*.yaml"
+        ) { invocation, registry throws(UsageError) in
+            try TestCommand(invocation, registry).run()
+        },
+        Command(
             "types",
             "List the services that the configuration knows. Or convert a message from standard input.",
             options: [.config],

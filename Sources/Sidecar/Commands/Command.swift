@@ -56,6 +56,8 @@ struct Command: Sendable {
         let name: String
         /// Whether the argument may be left out; only the last ones may.
         var isOptional = false
+        /// Whether the argument may be given several times; only the last one may.
+        var repeats = false
     }
 }
 
@@ -66,7 +68,7 @@ extension Command {
         let words =
             ["martlet", isDefault ? "[\(name)]" : name]
             + options.map { "[\($0.synopsis)]" + ($0.repeats ? "..." : "") }
-            + operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
+            + operands.map { ($0.isOptional ? "[\($0.name)]" : $0.name) + ($0.repeats ? "..." : "") }
             + (trailing.map { ["--", $0] } ?? [])
         return words.joined(separator: " ")
     }

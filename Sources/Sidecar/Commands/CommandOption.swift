@@ -66,6 +66,20 @@ extension CommandOption {
         value: "TIME",
         "Give up after this time, and tell the upstream so. The default is 10s."
     )
+    static let onlyTests = CommandOption("run", value: "TEXT", "Run only the tests whose name contains this text.")
+    static let testOutput = CommandOption(
+        "output",
+        short: "o",
+        value: "FORM",
+        "Print the results as text, or as json: one line for each test. The default is text."
+    )
+    static let junit = CommandOption("junit", value: "FILE", "Also write the results to this file, as JUnit's XML.")
+    static let cover = CommandOption("cover", "Print the routes and interceptors that no test reached.")
+    static let minCover = CommandOption(
+        "cover-min",
+        value: "PERCENT",
+        "Fail if the tests reach fewer of the routes and interceptors."
+    )
     static let libraries = CommandOption("libraries", "Print the versions of the libraries too.")
     static let help = CommandOption("help", short: "h", "Print help for the command, or for all commands.")
 }

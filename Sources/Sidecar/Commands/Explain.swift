@@ -6,7 +6,7 @@ internal import Proxy
 
 /// `martlet explain`: says what the configuration does with a request, without sending anything.
 enum Explain {
-    static func run(_ request: ExplainedRequest, file: String?, with registry: Registry) -> Exit {
+    static func run(_ request: RehearsedRequest, file: String?, with registry: Registry) -> Exit {
         let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
@@ -38,7 +38,7 @@ enum Explain {
     }
 
     /// The request that the command line describes.
-    static func request(_ invocation: Invocation) throws(UsageError) -> ExplainedRequest {
+    static func request(_ invocation: Invocation) throws(UsageError) -> RehearsedRequest {
         let (method, target) = (invocation.operands[0], invocation.operands[1])
         guard FieldName.isValid(method) else {
             throw invocation.error("\(Diagnostic.quote(method)) is not a valid method; write GET or POST, for example")
@@ -48,14 +48,14 @@ enum Explain {
                 "\(Diagnostic.quote(target)) is not a valid path; write /pkg.Service/Method, for example"
             )
         }
-        var request = ExplainedRequest(method: method.uppercased(), target: target)
+        var request = RehearsedRequest(method: method.uppercased(), target: target)
         for text in invocation.values(of: .header) {
             guard let header = header(text) else {
                 throw invocation.error("\(Diagnostic.quote(text)) is not a valid header; write 'name: value'")
             }
             request.headers.append(header)
         }
-        request.body = Array((invocation[.data] ?? "").utf8)
+        if let data = invocation[.data], !data.isEmpty { request.messages = [Array(data.utf8)] }
         return request
     }
 

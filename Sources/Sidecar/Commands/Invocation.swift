@@ -44,7 +44,7 @@ struct Invocation: Sendable {
             let owners = Command.having(option).map(\.name).joined(separator: ", ")
             throw error("--\(option.long) is not an option of \(command.name); it is an option of \(owners)")
         }
-        if operands.count > command.operands.count {
+        if operands.count > command.operands.count, command.operands.last?.repeats != true {
             let extra = operands[command.operands.count]
             guard let other = try? Command.named(extra), other.name != command.name else {
                 throw error("unexpected argument \(Diagnostic.quote(extra)) for \(command.name)")

@@ -1,0 +1,90 @@
+internal import Bytes
+package import Documents
+internal import HTTP
+internal import Protocols
+package import Time
+
+/// What came of a call in a rehearsal.
+package struct RehearsedCall {
+    /// Whether it has ended by itself.
+    package let hasEnded: Bool
+    /// The HTTP status; 0 if there is no response.
+    package let status: Int
+    package let headers: [(name: String, value: String)]
+    /// The trailers, wherever the protocol of the caller has them.
+    package private(set) var trailers: [(name: String, value: String)]
+    /// The messages of the response as JSON where that is known, else as they are; the body in plain HTTP.
+    package private(set) var messages: [[UInt8]] = []
+    /// What the access log says.
+    package let record: JSONValue
+    /// The attempts, in order.
+    package let attempts: [RehearsedAttempt]
+    /// The time that it took, by its own clock.
+    package let time: Duration
+    /// The interceptors that it has entered.
+    package let interceptors: [String]
+    /// What `martlet explain` prints of it.
+    package let explained: [String]
+
+    init(
+        _ entered: EnteredCall,
+        hasEnded: Bool,
+        record: [UInt8],
+        attempts: [RehearsedAttempt],
+        time: Duration,
+        explained: [String]
+    ) {
+        let stream = entered.stream
+        interceptors = entered.interceptors
+        (self.hasEnded, self.attempts, self.time, self.explained) = (hasEnded, attempts, time, explained)
+        status = stream.status
+        headers = Self.texts(stream.fields)
+        trailers = Self.texts(stream.trailers)
+        self.record = (try? JSON.parse(record)) ?? .null
+        read(stream.body, entered)
+    }
+
+    private static func texts(_ fields: [(name: [UInt8], value: [UInt8])]) -> [(name: String, value: String)] {
+        fields.map { (String(decoding: $0.name, as: UTF8.self), String(decoding: $0.value, as: UTF8.self)) }
+    }
+
+    /// Takes the messages and the trailers out of a body.
+    private mutating func read(_ body: [UInt8], _ entered: EnteredCall) {
+        switch entered.rpcProtocol {
+        case .connectUnary, .connectGet:
+            trailers += headers.filter { $0.name.hasPrefix("trailer-") }.map { (String($0.name.dropFirst(8)), $0.value) }
+            if !body.isEmpty { messages = [entered.shown(body)] }
+        case .http: if !body.isEmpty { messages = [body] }
+        case .connectStream, .grpc, .grpcWeb, .grpcWebText:
+            var rest = body[...]
+            while rest.count >= 5 {
+                let flags = rest[rest.startIndex]
+                let length = rest[(rest.startIndex + 1)..<(rest.startIndex + 5)].reduce(0) { $0 << 8 | Int($1) }
+                let payload = Array(rest.dropFirst(5).prefix(length))
+                rest = rest.dropFirst(5 + length)
+                if flags & 0x80 != 0 {
+                    trailers += Self.lines(payload)
+                } else if flags & 2 != 0, entered.rpcProtocol == .connectStream {
+                    trailers += Self.metadata(payload)
+                } else {
+                    messages.append(entered.shown(payload))
+                }
+            }
+        }
+    }
+
+    private static func lines(_ payload: [UInt8]) -> [(name: String, value: String)] {
+        String(decoding: payload, as: UTF8.self).split(separator: "\r\n").compactMap { line in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            return (line[..<colon].lowercased(), String(line[line.index(after: colon)...].drop { $0 == " " }))
+        }
+    }
+
+    private static func metadata(_ payload: [UInt8]) -> [(name: String, value: String)] {
+        guard let end = try? JSON.parse(payload), case .object(let members)? = end["metadata"] else { return [] }
+        return members.flatMap { member in
+            guard case .array(let values) = member.value else { return [(name: String, value: String)]() }
+            return values.map { (member.name.lowercased(), $0.string ?? "") }
+        }
+    }
+}

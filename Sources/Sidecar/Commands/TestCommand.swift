@@ -1,0 +1,90 @@
+internal import Configuration
+internal import Events
+private import Glibc
+internal import Proxy
+
+/// `martlet test`: runs files of tests on their configurations, without any network.
+struct TestCommand {
+    private let paths: [String]
+    private let registry: Registry
+    private let filter: String?
+    private let output: String
+    private let junit: String?
+    private let covers: Bool
+    private let minCover: Int?
+
+    /// Reads the rest of the command line.
+    init(_ invocation: Invocation, _ registry: Registry) throws(UsageError) {
+        paths = invocation.operands
+        self.registry = registry
+        filter = invocation[.onlyTests]
+        output = invocation[.testOutput] ?? "text"
+        junit = invocation[.junit]
+        guard ["text", "json"].contains(output) else {
+            throw invocation.error("\(Diagnostic.quote(output)) is not a form of output; write text or json")
+        }
+        minCover = invocation[.minCover].flatMap { Int($0) }
+        if let text = invocation[.minCover], !(minCover.map { 0...100 ~= $0 } ?? false) {
+            throw invocation.error("\(Diagnostic.quote(text)) is not a percentage; write for example --cover-min 80")
+        }
+        covers = invocation.has(.cover) || minCover != nil
+    }
+
+    func run() -> Exit {
+        var (results, coverage) = ([TestResult](), TestCoverage())
+        for path in paths {
+            do throws(ConfigurationFile.Rejection) {
+                let file = try TestFile(path, registry)
+                coverage.add(file.loaded.plan.settings)
+                for test in file.tests where filter.map({ test.name.contains($0) }) ?? true {
+                    let result = TestResult(of: test, in: file, coverage) { Clock.system.now }
+                    results.append(result)
+                    if output == "json" {
+                        Terminal.write(TestReport.json(result))
+                    } else {
+                        result.lines.forEach(Terminal.print)
+                    }
+                }
+            } catch {
+                error.lines.forEach(Terminal.complain)
+                return .configuration
+            }
+        }
+        let failed = results.count { !$0.hasPassed }
+        if output == "text" {
+            Terminal.print("\(results.count == 1 ? "1 test" : "\(results.count) tests"), \(failed) failed")
+        }
+        let isCovered = reportCoverage(coverage)
+        if let junit, !write(TestReport.junit(results), to: junit) { return .failure }
+        return failed == 0 && isCovered ? .success : .failure
+    }
+
+    /// Prints what no test has reached, if that is asked for; false if that is too much.
+    private func reportCoverage(_ coverage: TestCoverage) -> Bool {
+        guard covers else { return true }
+        let print = output == "json" ? Terminal.complain : Terminal.print
+        print("\(coverage.percent) % of routes and interceptors reached")
+        for name in coverage.missed { print("  not reached: \(name)") }
+        return minCover.map { coverage.percent >= $0 } ?? true
+    }
+
+    private func write(_ text: String, to path: String) -> Bool {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            Terminal.complain("martlet: cannot write \(path): \(SystemError(errno).text)")
+            return false
+        }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes[written...].withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else {
+                Terminal.complain("martlet: cannot write \(path): \(SystemError(errno).text)")
+                return false
+            }
+            written += count
+        }
+        return true
+    }
+}

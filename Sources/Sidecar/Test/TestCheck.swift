@@ -1,0 +1,220 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Interceptors
+internal import Proxy
+internal import Time
+
+/// What is not as a test expects.
+struct TestFailure: Equatable {
+    /// What was looked at: `request.headers.authorization`.
+    let place: String
+    let expected: String
+    let seen: String
+}
+
+/// What is expected of one call.
+struct TestCheck {
+    private typealias Check = (RehearsedCall, [String: Double], TestNames) -> TestFailure?
+
+    private var checks: [Check] = []
+
+    /// Reads the options and reports what is wrong with them.
+    init(_ section: Section) {
+        addDecision(section)
+        addTimes(section)
+        if section.has("request") { addRequest(section.section("request")) }
+        if section.has("response") { addResponse(section.section("response")) }
+        addLog(section)
+        addMetrics(section)
+    }
+
+    /// What of a call is not as expected.
+    ///
+    /// - Parameters:
+    ///   - call: the call.
+    ///   - metrics: by how much metrics have changed.
+    ///   - names: the names of routes.
+    /// - Returns: all that is not.
+    func failures(_ call: RehearsedCall, _ metrics: [String: Double], _ names: TestNames) -> [TestFailure] {
+        checks.compactMap { $0(call, metrics, names) }
+    }
+
+    private mutating func add(_ check: @escaping Check) { checks.append(check) }
+
+    /// Compares a text that the call has with one that is expected.
+    private mutating func add(_ place: String, _ expected: String?, _ seen: @escaping (RehearsedCall) -> String) {
+        guard let expected else { return }
+        add { call, _, _ in
+            let seen = seen(call)
+            return seen == expected ? nil : TestFailure(place: place, expected: expected, seen: seen)
+        }
+    }
+
+    /// Tests a value that the call has.
+    private mutating func add(
+        _ place: String,
+        _ node: Node?,
+        ofText: Bool,
+        into diagnostics: Diagnostics,
+        _ seen: @escaping (RehearsedCall) -> JSONValue?
+    ) {
+        guard let node else { return }
+        let test = JSONTest(node, ofText: ofText, into: diagnostics)
+        let expected = node.text
+        add { call, _, _ in
+            let seen = seen(call)
+            guard !test.holds(for: seen) else { return nil }
+            return TestFailure(place: place, expected: expected, seen: seen.map(\.text) ?? "absent")
+        }
+    }
+
+    // MARK: Parts
+
+    private mutating func addDecision(_ section: Section) {
+        if let node = section.node("route"), case .scalar(let route, _) = node.content {
+            add { call, _, names in
+                let seen = names.route(of: call)
+                return seen.contains(route)
+                    ? nil : TestFailure(place: "route", expected: route, seen: seen.first ?? "no route")
+            }
+        }
+        add("upstream", section.string(ifGiven: "upstream")) { $0.attempts.last?.upstream ?? "none" }
+        add("decided_by", section.string(ifGiven: "decided_by")) { $0.record["decided_by"]?.string ?? "nobody" }
+        add("code", section.string(ifGiven: "code")) { $0.record["code"]?.string ?? "none" }
+        add("message", section.node("message"), ofText: true, into: section.diagnostics) {
+            $0.record["message"] ?? .string("")
+        }
+        add("status", section.integer(ifGiven: "status").map { "\($0)" }) { "\($0.status)" }
+    }
+
+    private mutating func addTimes(_ section: Section) {
+        add("attempts", section.integer(ifGiven: "attempts").map { "\($0)" }) { "\($0.attempts.count)" }
+        if section.has("waits") {
+            let waits = section.markedStrings("waits").map { TestTime.duration($0, into: section.diagnostics) }
+            add { call, _, _ in
+                let seen = zip(call.attempts, call.attempts.dropFirst()).map { $1.time - $0.time }
+                let isGood = seen.count == waits.count && zip(seen, waits).allSatisfy { TestTime.isNear($0, $1) }
+                guard !isGood else { return nil }
+                return TestFailure(
+                    place: "waits",
+                    expected: "\(waits.map(TestTime.text))",
+                    seen: "\(seen.map(TestTime.text))"
+                )
+            }
+        }
+        guard let node = section.node("time") else { return }
+        let time = TestTime(node, into: section.diagnostics)
+        add { call, _, _ in
+            time.holds(for: call.time)
+                ? nil : TestFailure(place: "time", expected: node.text, seen: TestTime.text(call.time))
+        }
+    }
+
+    private mutating func addRequest(_ section: Section) {
+        add("request.method", section.string(ifGiven: "method")) { $0.attempts.last?.method ?? "none" }
+        add("request.path", section.node("path"), ofText: true, into: section.diagnostics) {
+            $0.attempts.last.map { .string($0.target) }
+        }
+        addFields("request.headers", section.node("headers"), section.diagnostics) { $0.attempts.last?.headers ?? [] }
+        addMessages("request", section) { $0.attempts.last?.messages ?? [] }
+    }
+
+    private mutating func addResponse(_ section: Section) {
+        addFields("response.headers", section.node("headers"), section.diagnostics) { $0.headers }
+        addFields("response.trailers", section.node("trailers"), section.diagnostics) { $0.trailers }
+        add("response.body", section.node("body"), ofText: true, into: section.diagnostics) {
+            .string(String(decoding: $0.messages.first ?? [], as: UTF8.self))
+        }
+        addMessages("response", section) { $0.messages }
+    }
+
+    private mutating func addFields(
+        _ place: String,
+        _ node: Node?,
+        _ diagnostics: Diagnostics,
+        _ fields: @escaping (RehearsedCall) -> [(name: String, value: String)]
+    ) {
+        for entry in node?.entries ?? [] {
+            let name = entry.key.lowercased()
+            add("\(place).\(name)", entry.value, ofText: true, into: diagnostics) { call in
+                let values = fields(call).filter { $0.name == name }.map(\.value)
+                return values.isEmpty ? nil : .string(values.joined(separator: ", "))
+            }
+        }
+    }
+
+    private mutating func addMessages(
+        _ place: String,
+        _ section: Section,
+        _ messages: @escaping (RehearsedCall) -> [[UInt8]]
+    ) {
+        addPointers("\(place).json", section.node("json"), section.diagnostics) { messages($0).first }
+        guard let node = section.node("messages") else { return }
+        guard case .sequence(let items) = node.content else {
+            return section.report("\"messages\" cannot be \(node.summary); write a list", at: "messages")
+        }
+        for (index, item) in items.enumerated() {
+            addPointers("\(place).messages[\(index)]", item, section.diagnostics) { call in
+                let all = messages(call)
+                return index < all.count ? all[index] : nil
+            }
+        }
+        add("\(place).messages", "\(items.count) messages") { "\(messages($0).count) messages" }
+    }
+
+    private mutating func addPointers(
+        _ place: String,
+        _ node: Node?,
+        _ diagnostics: Diagnostics,
+        _ message: @escaping (RehearsedCall) -> [UInt8]?
+    ) {
+        for entry in node?.entries ?? [] {
+            guard let pointer = JSONPointer(entry.key) else {
+                let problem = "\(Diagnostic.quote(entry.key)) is not a JSON Pointer"
+                diagnostics.report("\(problem); write for example /id", at: entry.keyMark)
+                continue
+            }
+            add("\(place) \(entry.key)", entry.value, ofText: false, into: diagnostics) { call in
+                message(call).flatMap { try? JSON.parse($0) }?.valueOfProtoJSON(at: pointer)
+            }
+        }
+    }
+
+    private mutating func addLog(_ section: Section) {
+        for entry in section.node("log")?.entries ?? [] {
+            let pointer = JSONPointer(entry.key.hasPrefix("/") ? entry.key : "/\(entry.key)")
+            add("log.\(entry.key)", entry.value, ofText: false, into: section.diagnostics) { call in
+                pointer.flatMap { call.record.value(at: $0) }
+            }
+        }
+    }
+
+    private mutating func addMetrics(_ section: Section) {
+        for entry in section.node("metrics")?.entries ?? [] {
+            guard case .scalar(let text, _) = entry.value.content, let expected = Double(text) else {
+                let problem = "the change of a metric cannot be \(entry.value.summary)"
+                section.diagnostics.report("\(problem); write a number", at: entry.value.mark)
+                continue
+            }
+            add { _, metrics, _ in
+                let seen = metrics[entry.key] ?? 0
+                return seen == expected
+                    ? nil : TestFailure(place: "metrics.\(entry.key)", expected: text, seen: "\(seen)")
+            }
+        }
+    }
+}
+
+extension Node {
+    /// The value as a line, for people.
+    fileprivate var text: String {
+        if case .scalar(let text, _) = content { return text }
+        return String(decoding: json, as: UTF8.self)
+    }
+}
+
+extension JSONValue {
+    /// The value as a line, for people.
+    fileprivate var text: String { string ?? String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,161 @@
+internal import Configuration
+internal import Documents
+internal import Interceptors
+internal import Proxy
+internal import Time
+
+/// A file of tests, and the configuration that it is about.
+struct TestFile {
+    /// One call and what is expected of it.
+    struct Step {
+        let after: Duration
+        let call: TestCall
+        let check: TestCheck
+    }
+
+    struct Test {
+        let name: String
+        let mark: Mark
+        let givens: RehearsalGivens
+        let steps: [Step]
+    }
+
+    let path: String
+    let loaded: ConfigurationFile.Loaded
+    let names: TestNames
+    private(set) var tests: [Test] = []
+
+    /// Reads the file at `path` and its configuration.
+    init(_ path: String, _ registry: Registry) throws(ConfigurationFile.Rejection) {
+        self.path = path
+        let diagnostics = Diagnostics()
+        guard let root = try ConfigurationFile.parse(path, into: diagnostics) else {
+            if diagnostics.isEmpty { diagnostics.report("the file has no tests", at: .start) }
+            throw ConfigurationFile.Rejection(lines: diagnostics.lines(file: path))
+        }
+        let section = Section(root, TestOptions.file, into: diagnostics)
+        let configuration = Self.path(section.string("config"), beside: path)
+        let file = ConfigurationFile(path: configuration, registry: registry)
+        loaded = try file.load()
+        names = TestNames(loaded.plan.settings)
+        let shared = section.section("given")
+        for test in section.sections("tests") {
+            let own = test.section("given")
+            var givens = RehearsalGivens()
+            TestGivens(loaded.plan.settings, diagnostics).add([shared, own], to: &givens)
+            let steps = test.has("steps") ? test.sections("steps") : [test]
+            if test.has("steps"), test.has("call") { test.reportConflict("steps", "call") }
+            tests.append(
+                Test(
+                    name: test.string("name"),
+                    mark: test.mark,
+                    givens: givens,
+                    steps: steps.map { step in
+                        Step(
+                            after: step.duration("after") ?? .zero,
+                            call: TestCall(step.section("call")),
+                            check: TestCheck(step.section("expect"))
+                        )
+                    }
+                )
+            )
+        }
+        guard diagnostics.isEmpty else { throw ConfigurationFile.Rejection(lines: diagnostics.lines(file: path)) }
+    }
+
+    /// A path as seen from the directory of another file.
+    private static func path(_ path: String, beside file: String) -> String {
+        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
+        return file[...slash] + path
+    }
+}
+
+/// The names and numbers of routes.
+struct TestNames {
+    private let routes: [String?]
+
+    init(_ settings: Settings) { routes = settings.routes.map { $0.name?.text } }
+
+    /// How the route of a call may be called.
+    func route(of call: RehearsedCall) -> [String] {
+        guard let route = call.record["route"] else { return [] }
+        if let name = route.string {
+            return [name] + (routes.firstIndex(of: name).map { ["\($0)"] } ?? [])
+        }
+        guard let number = route.integer, routes.indices.contains(number) else { return [] }
+        return [routes[number] ?? "\(number)", "\(number)"]
+    }
+}
+
+/// Reads what is given to tests.
+private struct TestGivens {
+    private let settings: Settings
+    private let diagnostics: Diagnostics
+
+    init(_ settings: Settings, _ diagnostics: Diagnostics) {
+        (self.settings, self.diagnostics) = (settings, diagnostics)
+    }
+
+    /// Adds what sections give, the later ones in place of the earlier.
+    func add(_ sections: [Section], to givens: inout RehearsalGivens) {
+        for section in sections {
+            for entry in section.node("tokens")?.entries ?? [] { givens.tokens[entry.key] = tokens(entry.value) }
+            for entry in section.node("upstreams")?.entries ?? [] { addUpstream(entry, to: &givens) }
+            for entry in section.node("calls")?.entries ?? [] { addCall(entry, to: &givens) }
+            if section.has("time") {
+                guard let time = RFC3339.wallTime(section.string("time")) else {
+                    let problem = "\"time\" cannot be \(Diagnostic.quote(section.string("time")))"
+                    section.report("\(problem); write for example 2026-01-01T00:00:00Z", at: "time")
+                    continue
+                }
+                givens.time = time
+            }
+            if section.has("seed") { givens.seed = UInt64(section.integer("seed")) }
+        }
+    }
+
+    private func tokens(_ node: Node) -> [RehearsalGivens.Token] {
+        let items: [Node] = if case .sequence(let items) = node.content { items } else { [node] }
+        return items.map { item in
+            let section = Section(item, TestOptions.token, into: diagnostics)
+            return RehearsalGivens.Token(
+                value: Array(section.string("value").utf8),
+                lifetime: section.has("lifetime") ? section.duration("lifetime") : nil,
+                error: section.string(ifGiven: "error")
+            )
+        }
+    }
+
+    private func addUpstream(_ entry: Node.Entry, to givens: inout RehearsalGivens) {
+        let known = settings.upstreams.map(\.name)
+        guard known.contains(entry.key) else {
+            let advice = Suggestion.text(for: entry.key, among: known)
+            return diagnostics.report("no upstream is named \(Diagnostic.quote(entry.key)); \(advice)", at: entry.keyMark)
+        }
+        let section = Section(entry.value, TestOptions.upstream, into: diagnostics)
+        guard let node = section.node("mock") else { return section.report("there is no mock; add \"mock\"", at: "mock") }
+        var mock = MockSettings(Node.Entry(key: entry.key, keyMark: entry.keyMark, value: node), into: diagnostics)
+        if case .scalar(let name, _) = node.content {
+            guard let named = settings.mocks.first(where: { $0.name == name }) else {
+                let advice = Suggestion.text(for: name, among: settings.mocks.map(\.name))
+                return diagnostics.report("no mock is named \(Diagnostic.quote(name)); \(advice)", at: node.mark)
+            }
+            mock = named
+        }
+        givens.upstreams[entry.key] = GivenMock.opening(of: mock, into: diagnostics)
+    }
+
+    private func addCall(_ entry: Node.Entry, to givens: inout RehearsalGivens) {
+        let known = settings.calls.map(\.name)
+        if !known.contains(entry.key) {
+            let advice = Suggestion.text(for: entry.key, among: known)
+            diagnostics.report("no call is named \(Diagnostic.quote(entry.key)); \(advice)", at: entry.keyMark)
+        }
+        let section = Section(entry.value, TestOptions.response, into: diagnostics)
+        givens.calls[entry.key] = RehearsalGivens.Response(
+            status: section.integer("status"),
+            headers: section.map("headers").map { ($0.name, $0.text) },
+            body: Array(section.string("body").utf8)
+        )
+    }
+}
