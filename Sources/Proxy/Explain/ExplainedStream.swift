@@ -1,5 +1,6 @@
 internal import Bytes
 internal import HTTP
+internal import RPC
 internal import Time
 
 /// The caller of a call that is only explained: keeps what it is answered.
@@ -20,6 +21,17 @@ final class ExplainedStream: HTTPStream {
 
     init(_ version: HTTPVersion) {
         self.version = version
+    }
+
+    /// The messages of a body in envelopes, and what ends it.
+    static func envelopes(in body: [UInt8]) -> [(flags: UInt8, payload: [UInt8])] {
+        var (rest, envelopes) = (body[...], [(flags: UInt8, payload: [UInt8])]())
+        while rest.count >= Envelope.size, let flags = rest.popFirst() {
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            envelopes.append((flags, Array(rest.dropFirst(4).prefix(length))))
+            rest = rest.dropFirst(4 + length)
+        }
+        return envelopes
     }
 
     func send(informational head: HTTPHead) {}

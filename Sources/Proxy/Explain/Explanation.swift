@@ -161,12 +161,19 @@ package struct Explanation {
     }
 
     private mutating func describeResponse() {
-        let decider = if case .interceptor(let name) = call.record.decider { "interceptor \(name)" } else { "martlet" }
+        let decider =
+            switch call.record.decider {
+            case .interceptor(let name): "interceptor \(name)"
+            case .upstream where stream.status > 0: "upstream \(call.upstreamName ?? "")"
+            default: "martlet"
+            }
         guard !stream.wasReset else { return lines.append("response  reset by \(decider)") }
         lines.append("response  by \(decider)")
         lines.append("  \(stream.status)")
         describe(stream.fields)
-        if !stream.body.isEmpty {
+        if call.rpcProtocol.hasEnvelopes, call.callerLeg.rest == nil {
+            for envelope in ExplainedStream.envelopes(in: stream.body) { lines.append("  \(shown(envelope.payload))") }
+        } else if !stream.body.isEmpty {
             lines.append("  \(shown(stream.body))")
         }
         describe(stream.trailers)
@@ -177,7 +184,9 @@ package struct Explanation {
         let redactions = call.run.chain.redactions
         let plain = redactions.hasPointers ? redactions.masked(body.span) : body
         guard let plain else { return "\(Redactions.mask)" }
-        return String(validating: plain, as: UTF8.self) ?? "(\(plain.count) bytes)"
+        let text = String(validating: plain, as: UTF8.self)
+        let isText = text?.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\n" || $0 == "\t" } ?? false
+        return isText ? text ?? "" : "(\(plain.count) bytes)"
     }
 
     private mutating func describe(_ fields: [(name: [UInt8], value: [UInt8])]) {

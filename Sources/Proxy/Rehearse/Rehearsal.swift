@@ -84,7 +84,9 @@ package final class Rehearsal {
         PrometheusText(to: queue).append(worker.snapshot().families(codeNames: RPCCode.allCases.map(\.name)))
         var values: [String: Double] = [:]
         for line in queue.readable.string.split(separator: "\n") where !line.hasPrefix("#") {
-            guard let gap = line.lastIndex(of: " "), let value = Double(line[line.index(after: gap)...]) else { continue }
+            guard let gap = line.lastIndex(of: " "), let value = Double(line[line.index(after: gap)...]) else {
+                continue
+            }
             values[String(line[..<gap])] = value
         }
         return values

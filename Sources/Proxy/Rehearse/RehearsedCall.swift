@@ -52,16 +52,15 @@ package struct RehearsedCall {
     private mutating func read(_ body: [UInt8], _ entered: EnteredCall) {
         switch entered.rpcProtocol {
         case .connectUnary, .connectGet:
-            trailers += headers.filter { $0.name.hasPrefix("trailer-") }.map { (String($0.name.dropFirst(8)), $0.value) }
+            trailers += headers.filter { $0.name.hasPrefix("trailer-") }.map {
+                (String($0.name.dropFirst(8)), $0.value)
+            }
             if !body.isEmpty { messages = [entered.shown(body)] }
         case .http: if !body.isEmpty { messages = [body] }
         case .connectStream, .grpc, .grpcWeb, .grpcWebText:
-            var rest = body[...]
-            while rest.count >= 5 {
-                let flags = rest[rest.startIndex]
-                let length = rest[(rest.startIndex + 1)..<(rest.startIndex + 5)].reduce(0) { $0 << 8 | Int($1) }
-                let payload = Array(rest.dropFirst(5).prefix(length))
-                rest = rest.dropFirst(5 + length)
+            // A response without messages may have them in its head.
+            if body.isEmpty, trailers.isEmpty { trailers = headers }
+            for (flags, payload) in ExplainedStream.envelopes(in: body) {
                 if flags & 0x80 != 0 {
                     trailers += Self.lines(payload)
                 } else if flags & 2 != 0, entered.rpcProtocol == .connectStream {

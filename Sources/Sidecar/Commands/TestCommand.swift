@@ -78,7 +78,9 @@ struct TestCommand {
         let bytes = Array(text.utf8)
         var written = 0
         while written < bytes.count {
-            let count = unsafe bytes[written...].withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let count = unsafe bytes[written...].withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
             guard count > 0 else {
                 Terminal.complain("martlet: cannot write \(path): \(SystemError(errno).text)")
                 return false

@@ -209,6 +209,10 @@ struct TestCheck {
 extension Node {
     /// The value as a line, for people.
     fileprivate var text: String {
+        // In quotes it is the word, and not what it means.
+        if case .scalar(let text, quoted: true) = content, ["present", "absent"].contains(text) {
+            return "\"\(text)\""
+        }
         if case .scalar(let text, _) = content { return text }
         return String(decoding: json, as: UTF8.self)
     }

@@ -130,10 +130,15 @@ private struct TestGivens {
         let known = settings.upstreams.map(\.name)
         guard known.contains(entry.key) else {
             let advice = Suggestion.text(for: entry.key, among: known)
-            return diagnostics.report("no upstream is named \(Diagnostic.quote(entry.key)); \(advice)", at: entry.keyMark)
+            return diagnostics.report(
+                "no upstream is named \(Diagnostic.quote(entry.key)); \(advice)",
+                at: entry.keyMark
+            )
         }
         let section = Section(entry.value, TestOptions.upstream, into: diagnostics)
-        guard let node = section.node("mock") else { return section.report("there is no mock; add \"mock\"", at: "mock") }
+        guard let node = section.node("mock") else {
+            return section.report("there is no mock; add \"mock\"", at: "mock")
+        }
         var mock = MockSettings(Node.Entry(key: entry.key, keyMark: entry.keyMark, value: node), into: diagnostics)
         if case .scalar(let name, _) = node.content {
             guard let named = settings.mocks.first(where: { $0.name == name }) else {
