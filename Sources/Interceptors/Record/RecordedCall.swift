@@ -46,6 +46,8 @@ final class RecordedCall {
     private var plainHead: (status: Int, headers: [UInt8], isJSON: Bool)?
     private var (size, nodes) = (0, 0)
     private var lack: String?
+    /// What lacks of the response that was seen last.
+    private var responseLack: String?
     /// Whether something was too long.
     private(set) var isCut = false
     private var hasEnded = false
@@ -106,13 +108,13 @@ final class RecordedCall {
     func responded(_ head: HTTPHead, _ call: Call) {
         // What has come of an attempt before is of no use.
         steps.removeAll { $0.isResponse }
-        (responseBody, hasEnded) = (Body(), false)
+        (responseBody, hasEnded, responseLack) = (Body(), false, nil)
         if call.rpcProtocol == .http {
             let headers = form.fields(head, isTemplate: true, call) {
                 !Self.noise.contains($0) && ($0 == "content-type" || !Self.isOwned($0))
             }
             if let encoding = head.first(.contentEncoding), !head.value(at: encoding).equals("identity") {
-                lack = "the body is compressed"
+                responseLack = "the body is compressed"
             }
             plainHead = (head.status, headers, head.hasJSON)
         } else if !call.rpcProtocol.hasEnvelopes || !call.responseHasOneBody {
@@ -153,7 +155,7 @@ final class RecordedCall {
         isResponse: Bool = false,
         isEnd: Bool = false
     ) {
-        if let lack = text.lack { self.lack = self.lack ?? lack }
+        if isResponse { responseLack = responseLack ?? text.lack } else { lack = lack ?? text.lack }
         if text.isCut { isCut = true }
         let count = text.yaml.count + 40
         if !isEnd, size + count > form.maxDocument || nodes + text.nodes > Self.maxNodes {
@@ -181,7 +183,7 @@ final class RecordedCall {
         queue.append(text: "started: \"\(TimestampFormatter.text(wall).dropLast())\(digits)Z\"\n")
         queue.append(text: "took: \(Self.text(call.duration))\n")
         if isCanceled { queue.append("cancelled: true\n") }
-        if let lack {
+        if let lack = lack ?? responseLack {
             queue.append("incomplete: ")
             queue.append(quotedYAML: lack)
             queue.append("\n")

@@ -85,8 +85,8 @@ extension CommandOption {
         value: "PATTERN",
         "Only calls with this name. In it, * stands for any text."
     )
-    static let from = CommandOption("from", value: "NUMBER", "Only this call and later ones.")
-    static let to = CommandOption("to", value: "NUMBER", "Only this call and earlier ones.")
+    static let from = CommandOption("from", value: "N", "Only this call and later ones.")
+    static let to = CommandOption("to", value: "N", "Only this call and earlier ones.")
     static let libraries = CommandOption("libraries", "Print the versions of the libraries too.")
     static let help = CommandOption("help", short: "h", "Print help for the command, or for all commands.")
 }

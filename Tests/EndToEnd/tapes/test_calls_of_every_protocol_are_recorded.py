@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 from connectrpc.errors import ConnectError
+from ruamel.yaml import YAML
 from support.servers.eliza import Client
 from support.servers.eliza_messages import SERVICE
 from support.wait import eventually
@@ -222,3 +223,29 @@ def test_an_error_without_a_response(recorded, tape, caller):
         caller(proxy).say("hello")
     (step,) = [step for step in tape.call()["script"] if "end" in step]
     assert (step["end"]["code"], step["by"]) == ("unavailable", "martlet")
+
+
+def test_attempts_that_were_retried_are_not_recorded(recorded, tape, caller):
+    rules = f"retry: {{ methods: [{SERVICE}/Say] }}, rules: [ {{ when: {{ code: unavailable }}, retry: {{ delayed: 1ms }} }} ]"
+    mock = 'mocks: { eliza: { methods: { Say: [ { times: 1, respond: { code: unavailable, message: "the first" } }, { respond: { json: { sentence: ok } } } ] } } }'
+    proxy = recorded(before=f"{{ validate: {{ max_retries: 3, {rules} }} }},", after=", { mock: eliza }", more=mock)
+    assert caller(proxy).say("hello") == "ok"
+    assert steps(tape.call(), "expect", "send", "end") == [expected("hello"), sent("ok"), ("end", {})]
+    assert "the first" not in tape.text
+
+
+ODD = ["no", "1_000", "0x1", "~", "", "2026-11-27", "a: b", "{x}", "\x7f\x85\u2028\ufeff", 'q"\\', "a\nb", "---", "😀", "1e5"]
+
+
+@pytest.mark.parametrize("version", [(1, 1), (1, 2)])
+def test_values_are_the_same_for_every_reader_of_yaml(recorded, tape, version):
+    proxy = start(recorded, "web")
+    value = {"texts": ODD, "numbers": [0, -1, 1.5, 1e30, 2.5e-7], "more": [None, True, False, {}, []]} | {text: text for text in ODD}
+    with proxy.http() as client:
+        client.post("/x", json=value, headers={"x-odd": "no", "x-date": "2026-11-27"})
+    tape.calls(1)
+    yaml = YAML(typ="safe", pure=True)
+    yaml.version = version
+    call = yaml.load(tape.text)
+    assert call["script"][0]["expect"]["json"][""]["equals"] == value
+    assert {name: call["request"]["headers"][name] for name in ("x-odd", "x-date")} == {"x-odd": "no", "x-date": "2026-11-27"}
