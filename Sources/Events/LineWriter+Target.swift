@@ -9,6 +9,16 @@ extension LineWriter {
         case standardError
         /// A file, which is appended to, and opened anew by `reopen`.
         case file(String)
+        /// A file of whole documents that nobody else may read, and that begins anew when it is too long.
+        case tape(String)
+
+        /// Whether it is opened by its name.
+        var isFile: Bool {
+            switch self {
+            case .standardOutput, .standardError: false
+            case .file, .tape: true
+            }
+        }
 
         /// The target that is to have a writer: standard error for standard output too, if both lead to one place.
         ///
@@ -18,7 +28,7 @@ extension LineWriter {
         /// A file may be one of the two as well, as `/dev/stdout` is.
         package var place: Target {
             switch self {
-            case .standardError: return self
+            case .standardError, .tape: return self
             case .standardOutput: return isSame(as: STDERR_FILENO) ? .standardError : self
             case .file:
                 if isSame(as: STDERR_FILENO) { return .standardError }
@@ -35,7 +45,8 @@ extension LineWriter {
                 switch self {
                 case .standardOutput: unsafe fstat(STDOUT_FILENO, &own) == 0
                 case .standardError: unsafe fstat(STDERR_FILENO, &own) == 0
-                case .file(let path): unsafe stat(path, &own) == 0 && own.st_mode & S_IFMT != S_IFREG
+                case .file(let path), .tape(let path):
+                    unsafe stat(path, &own) == 0 && own.st_mode & S_IFMT != S_IFREG
                 }
             guard isKnown, unsafe fstat(descriptor, &other) == 0 else { return false }
             return own.st_dev == other.st_dev && own.st_ino == other.st_ino

@@ -38,6 +38,8 @@ public final class LineWriter: Sendable {
         var hasLost = false
         /// The permission bits that the file is given when it is opened.
         var mode: UInt32?
+        /// The most bytes of a tape, before the next one is begun.
+        var maxSize: Int
 
         var unwritten: Int { lines.unwritten + vital.unwritten }
 
@@ -52,7 +54,8 @@ public final class LineWriter: Sendable {
                 reopens: reopens,
                 stops: stops,
                 isBroken: isBroken,
-                mode: mode
+                mode: mode,
+                maxSize: maxSize
             )
         }
 
@@ -71,6 +74,7 @@ public final class LineWriter: Sendable {
         let stops: Bool
         let isBroken: Bool
         let mode: UInt32?
+        let maxSize: Int
     }
 
     private static let newline = UInt8(ascii: "\n")
@@ -86,10 +90,15 @@ public final class LineWriter: Sendable {
     private let wake = Wake()
     private let stopped = Wake()
 
-    /// Starts a writer; `mode` is that of a file, which has 0640 less the umask if it is new and nothing is said.
-    public init(to target: Target, mode: UInt32? = nil) {
+    /// Starts a writer.
+    ///
+    /// - Parameters:
+    ///   - target: where lines go.
+    ///   - mode: that of a file, which has 0640 less the umask if it is new and nothing is said.
+    ///   - maxSize: how long a tape may be.
+    public init(to target: Target, mode: UInt32? = nil, maxSize: Int = .max) {
         self.target = target
-        state = Locked(State(mode: mode))
+        state = Locked(State(mode: mode, maxSize: maxSize))
         WorkerThread(name: "martlet-log") { [state, wake, stopped, target] in
             Self.run(target, state, wake)
             stopped.signal()
@@ -127,6 +136,11 @@ public final class LineWriter: Sendable {
             return true
         }
         if changed { wake.signal() }
+    }
+
+    /// Lets a tape be so long.
+    public func use(maxSize: Int) {
+        state.withLock { $0.maxSize = maxSize }
     }
 
     /// Closes the file and opens it again by its name, after it was rotated.
@@ -172,7 +186,10 @@ public final class LineWriter: Sendable {
         while true {
             if isIdle { wake.wait() }
             let taken = state.withLock { $0.next() }
-            if taken.reopens || mustReopen, case .file = target {
+            if case .tape(let path) = target, let piece = taken.piece {
+                mustReopen = TapeFile.rotate(path, descriptor, for: piece.count, maxSize: taken.maxSize) || mustReopen
+            }
+            if taken.reopens || mustReopen, target.isFile {
                 // What has the name now may be somewhere else for a moment: until it can be opened, the old one serves.
                 let new = open(target, mode: taken.mode, isQuiet: mustReopen)
                 mustReopen = new < 0
@@ -185,6 +202,7 @@ public final class LineWriter: Sendable {
             if let piece = taken.piece {
                 let lines = isWithinLine ? [newline] + piece : piece
                 let (written, error) = writeAll(lines, to: descriptor)
+                if error != nil, case .tape = target { TapeFile.cut(descriptor, by: written) }
                 if written > 0 { isWithinLine = lines[written - 1] != newline }
                 if let error, descriptor >= 0, !taken.isBroken { complaint.lost(target, error) }
                 state.withLock { $0.wrote(piece.count, isVital: taken.isVital, failed: error != nil) }
@@ -199,6 +217,16 @@ public final class LineWriter: Sendable {
         case .standardOutput: STDOUT_FILENO
         case .standardError: STDERR_FILENO
         case .file(let path): openFile(path, mode: mode, isQuiet: isQuiet)
+        case .tape(let path): openTape(path, isQuiet: isQuiet)
+        }
+    }
+
+    private static func openTape(_ path: String, isQuiet: Bool) -> Int32 {
+        switch TapeFile.open(path) {
+        case .success(let descriptor): return descriptor
+        case .failure(let error):
+            if !isQuiet { Complaint.write("cannot open the tape \(path): \(error.text)") }
+            return -1
         }
     }
 
@@ -266,7 +294,7 @@ private struct Complaint {
         switch target {
         case .standardOutput: "on stdout"
         case .standardError: "on stderr"
-        case .file(let path): path
+        case .file(let path), .tape(let path): path
         }
     }
 

@@ -21,6 +21,19 @@ public final class LineWriters: Sendable {
         }
     }
 
+    /// The writer to a tape, started if it is the first time; `maxSize` is how long the file may be.
+    public func writer(toTape path: String, maxSize: Int) -> LineWriter {
+        writers.withLock { writers in
+            if let writer = writers[.tape(path)] {
+                writer.use(maxSize: maxSize)
+                return writer
+            }
+            let writer = LineWriter(to: .tape(path), maxSize: maxSize)
+            writers[.tape(path)] = writer
+            return writer
+        }
+    }
+
     /// Opens all files again by their names.
     package func reopen() {
         for writer in all { writer.reopen() }

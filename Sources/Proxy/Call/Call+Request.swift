@@ -13,7 +13,7 @@ extension Call {
     /// Bytes of the body have come.
     func receiveRequest(_ body: Span<UInt8>) {
         switch flows.request.form ?? chooseRequestForm() {
-        case .bytes where flows.request.queues.isEmpty: sendUpstream(body)
+        case .bytes where flows.request.queues.isEmpty: bytesLeave(body)
         case .bytes, .tailed: pass(.bytes, body, .request, from: 0)
         case .framed: readRequest(body)
         case .bare, .plain: keepBare(body, .request)
@@ -89,7 +89,7 @@ extension Call {
         switch event {
         case .requestHead: requestHeadLeaves()
         case .message(let message): requestMessageLeaves(message, bytes)
-        case .bytes: sendUpstream(bytes)
+        case .bytes: bytesLeave(bytes)
         case .requestEnd: requestEndLeaves()
         case .responseHead, .responseEnd: break
         }
@@ -113,6 +113,11 @@ extension Call {
     /// How the body is looked at, or will be.
     var likelyRequestForm: BodyForm {
         flows.request.form ?? BodyForm(run.requestMeets(.requestMessages), rpcProtocol)
+    }
+
+    private func bytesLeave(_ bytes: Span<UInt8>) {
+        if run.chain.byteObservers != 0 { show(bytes, .request) }
+        sendUpstream(bytes)
     }
 
     private func requestMessageLeaves(_ message: Message, _ bytes: Span<UInt8>) {

@@ -333,6 +333,7 @@ extension Call {
     }
 
     private func sendCaller(_ bytes: Span<UInt8>) {
+        if run.chain.byteObservers != 0 { show(bytes, .response) }
         sendHeldHead()
         guard response.hold.head != nil else { return sendBody(bytes) }
         let body = response.hold.body ?? worker.acquireQueue()

@@ -61,6 +61,19 @@ extension Call {
     /// The whole time of the call; good in `finished`.
     public var duration: Duration { record.duration }
 
+    /// Who decided what the caller got, if not the upstream: `martlet`, `caller` or `interceptor:NAME`; good in `finished`.
+    public var decidedBy: String? {
+        switch record.decider {
+        case .upstream: nil
+        case .martlet: "martlet"
+        case .caller: "caller"
+        case .interceptor(let name): "interceptor:\(name)"
+        }
+    }
+
+    /// When the head of the request had come, by the clock of `now`.
+    public var startTime: Instant { record.stages.arrived }
+
     /// The monotonic time of the worker's loop.
     public var now: Instant { worker.context.loop.now }
 

@@ -256,6 +256,17 @@ extension Call {
         }
     }
 
+    /// Shows bytes of a body in plain HTTP, which have left the chain, to those that ask for them.
+    func show(_ bytes: Span<UInt8>, _ direction: Direction) {
+        guard rpcProtocol == .http else { return }
+        var stops = run.chain.byteObservers & run.links(direction)
+        while stops != 0 {
+            let index = stops.trailingZeroBitCount
+            stops &= stops - 1
+            run.interceptor(index).plainBytes(bytes, direction, self)
+        }
+    }
+
     /// The call is over for all links that it came to.
     func passFinished() {
         var stops = run.linksToFinish

@@ -56,6 +56,8 @@ final class CompiledChain {
     let redactions: Redactions
     /// The links that ask for more of a response than its head, a bit each.
     private(set) var responseMask: UInt64 = 0
+    /// The links that see the bytes of plain HTTP, a bit each.
+    let byteObservers: UInt64
     /// The links that are not for every call, a bit each.
     let conditional: UInt64
     /// The links that are not for every outcome.
@@ -76,6 +78,7 @@ final class CompiledChain {
             return Self.bits(links) { $0.events.contains(event) }
         }
         conditional = Self.bits(links) { $0.isConditional }
+        byteObservers = Self.bits(links) { $0.events.contains(.plainBytes) }
         coded = Self.bits(links) { $0.codes != 0 }
         codedHeads = Self.bits(links) { $0.codes != 0 && $0.events.contains(.responseHead) }
         codedFields = Self.bits(links) {

@@ -53,6 +53,9 @@ public struct EventSet: OptionSet, Sendable {
     /// The end of a call that the interceptor has let be retried, whatever became of it.
     public static let finishedRetries = EventSet(rawValue: 8192)
 
+    /// The bytes of bodies in plain HTTP, as they leave the chain; nothing is held for it.
+    public static let plainBytes = EventSet(rawValue: 16384)
+
     /// The ends of responses, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]
 

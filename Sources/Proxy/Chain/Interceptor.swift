@@ -1,4 +1,5 @@
 public import HTTP
+public import Protocols
 
 /// One link of a chain, as one worker has it.
 ///
@@ -31,6 +32,8 @@ public protocol Interceptor: AnyObject {
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict
     /// The response is complete, or has failed; code, error and trailers may be changed.
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict
+    /// Bytes of a body in plain HTTP have left the chain; they cannot be changed.
+    func plainBytes(_ bytes: Span<UInt8>, _ direction: Direction, _ call: Call)
     /// The call is over; its record is complete.
     func finished(_ call: Call)
 }
@@ -42,5 +45,6 @@ extension Interceptor {
     public func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict { .next }
     public func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict { .next }
     public func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict { .next }
+    public func plainBytes(_ bytes: Span<UInt8>, _ direction: Direction, _ call: Call) {}
     public func finished(_ call: Call) {}
 }

@@ -49,6 +49,8 @@ public final class BuildResources {
     public var credentials: [NamedCredential] = []
     /// The permission bits that log files get, by path.
     public var logModes: [String: UInt32] = [:]
+    /// The longest sizes of tapes, by path.
+    public var tapeLimits: [String: Int] = [:]
     /// The files that logs go to, in the order of the configuration.
     public var logFiles: [MarkedString] = []
     /// The buckets of the histograms, and where they stand; nil if no interceptor has given any yet.

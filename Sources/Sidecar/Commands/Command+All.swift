@@ -78,6 +78,18 @@ extension Command {
             try MocksCommand(invocation, registry).run()
         },
         Command(
+            "tape",
+            "List the recorded calls of a tape, show some of them, cut some out, or merge tapes by start time.",
+            options: [.call, .from, .to],
+            operands: [
+                Operand(name: "ls|show|cut|merge"), Operand(name: "FILE"),
+                Operand(name: "FILE|NUMBER", isOptional: true, repeats: true),
+            ],
+            example: "martlet tape cut orders.yaml --call '*/Get' --from 10 --to 20 > get.yaml"
+        ) { invocation, _ throws(UsageError) in
+            try TapeCommand(invocation).run()
+        },
+        Command(
             "reload",
             "Make the running daemon load its file again. Print the errors if the daemon rejects the file.",
             options: [.config, .admin]

@@ -80,6 +80,13 @@ extension CommandOption {
         value: "PERCENT",
         "Fail if the tests reach fewer of the routes and interceptors."
     )
+    static let call = CommandOption(
+        "call",
+        value: "PATTERN",
+        "Only calls with this name. In it, * stands for any text."
+    )
+    static let from = CommandOption("from", value: "N", "Only this call and later ones.")
+    static let to = CommandOption("to", value: "N", "Only this call and earlier ones.")
     static let libraries = CommandOption("libraries", "Print the versions of the libraries too.")
     static let help = CommandOption("help", short: "h", "Print help for the command, or for all commands.")
 }

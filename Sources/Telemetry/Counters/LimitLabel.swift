@@ -26,6 +26,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case stalled
     /// Calls and unfinished heads held as much memory as allowed.
     case memory
+    /// A message or a call was too long to be recorded as a whole.
+    case recording
 
     /// The value of the label.
     public var label: StaticString {
@@ -43,6 +45,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .keys: "keys"
         case .stalled: "stalled"
         case .memory: "memory"
+        case .recording: "recording"
         }
     }
 }

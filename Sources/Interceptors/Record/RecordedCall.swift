@@ -1,0 +1,247 @@
+internal import Bytes
+internal import Documents
+internal import HTTP
+internal import Protocols
+internal import Proxy
+internal import RPC
+internal import Time
+
+/// What is written of one call: its steps, in the order in which they were seen.
+///
+/// Belongs to the worker's thread.
+final class RecordedCall {
+    private struct Step {
+        let isResponse: Bool
+        /// The key and the value.
+        let text: [UInt8]
+        let time: Duration
+        /// Whether it ends the call: who has decided on that is written there.
+        var isEnd = false
+    }
+
+    /// A body of plain HTTP, up to the longest that is written.
+    private struct Body {
+        var bytes: [UInt8] = []
+        var count = 0
+
+        mutating func append(_ more: Span<UInt8>, max: Int) {
+            count += more.count
+            if count <= max { bytes += more.array } else { bytes = [] }
+        }
+    }
+
+    /// A reader makes no more values of a document.
+    private static let maxNodes = 150_000
+    /// Headers that say nothing about a call, or that are another each time.
+    private static let noise: Set<String> = [
+        "date", "traceparent", "tracestate", "x-request-id", "user-agent", "accept-encoding", "proxy-status",
+    ]
+
+    private let form: RecordForm
+    private let wall: WallTime
+    private let head: [UInt8]
+    private var steps: [Step] = []
+    private var (requestBody, responseBody) = (Body(), Body())
+    /// The head of a response of plain HTTP.
+    private var plainHead: (status: Int, headers: [UInt8], isJSON: Bool)?
+    private var (size, nodes) = (0, 0)
+    private var lack: String?
+    /// What lacks of the response that was seen last.
+    private var responseLack: String?
+    /// Whether something was too long.
+    private(set) var isCut = false
+    private var hasEnded = false
+    /// Whether the end was made here, and not by what has served the call.
+    private var isOwnEnd = false
+
+    /// Begins with the head of a request.
+    init(_ call: Call, at wall: WallTime, _ form: RecordForm) {
+        (self.form, self.wall) = (form, wall)
+        let request = call.request
+        let queue = ByteQueue()
+        queue.append("---\ncall: ")
+        var name = String(request.path.string.dropFirst())
+        if call.rpcProcedure == nil { name = "\(request.method.string) \(request.target.string)" }
+        let shown = Self.target(name)
+        queue.append(yaml: form.scrub.text(shown) ?? "\(Redactions.mask)")
+        queue.append(text: "\nprotocol: \(call.protocolName)\n")
+        if call.rpcProtocol != .http, call.codec != .other {
+            queue.append(call.codec == .proto ? "codec: proto\n" : "codec: json\n")
+        }
+        let fields = form.fields(request, isTemplate: false, call) { !Self.noise.contains($0) && !Self.isOwned($0) }
+        if !fields.span.equals("{}") {
+            head = queue.readable.array + Array("request: { headers: ".utf8) + fields + Array(" }\n".utf8)
+        } else {
+            head = queue.readable.array
+        }
+        size = head.count
+        if shown != name { lack = "a parameter that may not be shown" }
+        if name.utf8.contains(0) { lack = "a path with a NUL character" }
+    }
+
+    // MARK: The request
+
+    func received(_ payload: Span<UInt8>, _ message: Message, _ call: Call) {
+        add("expect", form.message(payload, message, call), call)
+    }
+
+    func requestEnded(_ call: Call) {
+        if requestBody.count > 0 {
+            let isJSON = call.request.hasJSON
+            add("expect", form.body(requestBody.bytes, count: requestBody.count, isJSON: isJSON, call), call)
+            requestBody.bytes = []
+        }
+        add("closed", RecordForm.Text(yaml: Array("true".utf8)), call)
+    }
+
+    /// Bytes of plain HTTP have passed.
+    func passed(_ bytes: Span<UInt8>, _ direction: Direction) {
+        if direction == .request {
+            requestBody.append(bytes, max: form.maxMessage)
+        } else {
+            responseBody.append(bytes, max: form.maxMessage)
+        }
+    }
+
+    // MARK: The response
+
+    func responded(_ head: HTTPHead, _ call: Call) {
+        // What has come of an attempt before is of no use.
+        steps.removeAll { $0.isResponse }
+        (responseBody, hasEnded, responseLack) = (Body(), false, nil)
+        if call.rpcProtocol == .http {
+            let headers = form.fields(head, isTemplate: true, call) {
+                !Self.noise.contains($0) && ($0 == "content-type" || !Self.isOwned($0))
+            }
+            if let encoding = head.first(.contentEncoding), !head.value(at: encoding).equals("identity") {
+                responseLack = "the body is compressed"
+            }
+            plainHead = (head.status, headers, head.hasJSON)
+        } else if !call.rpcProtocol.hasEnvelopes || !call.responseHasOneBody {
+            let headers = form.fields(head, isTemplate: true, call) { !Self.noise.contains($0) && !Self.isOwned($0) }
+            guard !headers.span.equals("{}") else { return }
+            add("headers", RecordForm.Text(yaml: headers), call, isResponse: true)
+        }
+    }
+
+    func sent(_ payload: Span<UInt8>, _ message: Message, _ call: Call) {
+        add("send", form.message(payload, message, call), call, isResponse: true)
+    }
+
+    func responseEnded(_ end: ResponseEnd, _ call: Call) {
+        hasEnded = true
+        isOwnEnd = call.hasOwnError
+        guard call.rpcProtocol != .http else { return endPlain(isBroken: end.error != nil && !call.hasOwnError, call) }
+        let trailers = form.fields(end.trailers, isTemplate: true, call) {
+            !Self.noise.contains($0) && !Self.isOwned($0)
+        }
+        add("end", form.end(end.error, trailers: trailers, call), call, isResponse: true, isEnd: true)
+    }
+
+    private func endPlain(isBroken: Bool, _ call: Call) {
+        guard let plainHead, !isBroken else {
+            return add("reset", RecordForm.Text(yaml: Array("true".utf8)), call, isResponse: true, isEnd: true)
+        }
+        let (status, headers, isJSON) = plainHead
+        let body = responseBody
+        let text = form.respond(status, headers: headers, body.bytes, count: body.count, isJSON: isJSON, call)
+        add("respond", text, call, isResponse: true, isEnd: true)
+    }
+
+    private func add(
+        _ key: String,
+        _ text: RecordForm.Text,
+        _ call: Call,
+        isResponse: Bool = false,
+        isEnd: Bool = false
+    ) {
+        if isResponse { responseLack = responseLack ?? text.lack } else { lack = lack ?? text.lack }
+        if text.isCut { isCut = true }
+        let count = text.yaml.count + 40
+        if !isEnd, size + count > form.maxDocument || nodes + text.nodes > Self.maxNodes {
+            isCut = true
+            lack = lack ?? "a call of more than \(form.maxDocument) bytes"
+            return
+        }
+        (size, nodes) = (size + count, nodes + text.nodes)
+        let step = Array("\(key): ".utf8) + text.yaml
+        steps.append(Step(isResponse: isResponse, text: step, time: call.now - call.startTime, isEnd: isEnd))
+    }
+
+    // MARK: The document
+
+    /// The document, once the call is over.
+    func document(_ call: Call) -> [UInt8] {
+        let decider = call.decidedBy
+        let isCanceled = decider == "caller"
+        if !hasEnded, !isCanceled { endUnseen(call) }
+        let isOwnEnd = isOwnEnd || !hasEnded || decider == "martlet"
+        let queue = ByteQueue()
+        queue.append(head)
+        let microseconds = wall.secondsAndNanoseconds.nanoseconds / 1000 % 1000
+        let digits = String(1000 + microseconds).dropFirst()
+        queue.append(text: "started: \"\(TimestampFormatter.text(wall).dropLast())\(digits)Z\"\n")
+        queue.append(text: "took: \(Self.text(call.duration))\n")
+        if isCanceled { queue.append("cancelled: true\n") }
+        if let lack = lack ?? responseLack {
+            queue.append("incomplete: ")
+            queue.append(quotedYAML: lack)
+            queue.append("\n")
+        }
+        queue.append(steps.isEmpty ? "script: []\n" : "script:\n")
+        for step in steps {
+            queue.append("  - ")
+            queue.append(step.text)
+            if step.isEnd, isOwnEnd, !isCanceled, let decider {
+                queue.append("\n    by: ")
+                queue.append(quotedYAML: decider)
+            }
+            queue.append(text: "\n    at: \(Self.text(step.time))\n")
+        }
+        queue.append("...\n")
+        return queue.readable.array
+    }
+
+    /// The call has ended without an end that was seen here.
+    private func endUnseen(_ call: Call) {
+        guard call.rpcProtocol != .http else { return endPlain(isBroken: call.code != .ok, call) }
+        let error = call.code == .ok ? nil : RPCError(call.code, call.message)
+        let end = form.end(error, trailers: Array("{}".utf8), call)
+        add("end", end, call, isResponse: true, isEnd: true)
+    }
+
+    /// A duration in milliseconds, or in microseconds if it has a part of one.
+    private static func text(_ duration: Duration) -> String {
+        let microseconds = max(0, duration.microseconds)
+        return microseconds % 1000 == 0 ? "\(microseconds / 1000)ms" : "\(microseconds)us"
+    }
+
+    /// The name of a call without the parameters of a query that are named like credentials.
+    private static func target(_ name: String) -> String {
+        guard let mark = name.firstIndex(of: "?") else { return name }
+        let fields = name[name.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
+        let shown = fields.map { field -> Substring in
+            guard let equals = field.firstIndex(of: "="), isSecret(field[..<equals]) else { return field }
+            return field[...equals] + "\(Redactions.mask)"
+        }
+        return name[...mark] + shown.joined(separator: "&")
+    }
+
+    private static func isSecret(_ name: Substring) -> Bool {
+        let name = name.lowercased()
+        return ["token", "secret", "password", "apikey", "api_key", "api-key", "signature", "credential"].contains {
+            name.contains($0)
+        } || ["key", "sig", "auth", "authorization", "code", "jwt"].contains(name)
+    }
+
+    private static func isOwned(_ name: String) -> Bool { name == ":authority" || HeaderName.isOwned(name) }
+}
+
+extension HTTPHead {
+    /// Whether the body is JSON.
+    fileprivate var hasJSON: Bool {
+        guard let index = first(.contentType) else { return false }
+        let type = value(at: index).string.lowercased().split(separator: ";").first ?? ""
+        return type.hasSuffix("/json") || type.hasSuffix("+json")
+    }
+}

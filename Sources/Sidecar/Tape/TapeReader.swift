@@ -1,0 +1,157 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Events
+
+/// The recorded calls of a tape, read one after the other.
+struct TapeReader {
+    /// A document as it stands in the file.
+    struct Document {
+        /// The number of the call, from 1.
+        let number: Int
+        /// Where it begins, in bytes.
+        let offset: Int
+        /// The number of its first line, from 1.
+        let line: Int
+        let bytes: [UInt8]
+        /// Whether nothing follows it.
+        let isLast: Bool
+    }
+
+    /// The longest document, in bytes.
+    private static let maxDocument = 16 << 20
+
+    let path: String
+    let pieces: FilePieces
+    private var buffer: [UInt8] = []
+    /// Up to where the buffer has been looked at for the next document.
+    private var seen = 0
+    private var offset = 0
+    private var number = 0
+    private var line = 1
+    /// The lines before `seen`.
+    private var lines = 0
+    private var isAtEnd = false
+    /// Whether all documents so far have a line that says that they are whole.
+    private var marksEnds = true
+
+    init(_ path: String) throws(SystemError) {
+        self.path = path
+        pieces = try FilePieces(path)
+    }
+
+    /// The next document that has something in it; none behind the last.
+    mutating func next() throws(SystemError) -> Document? {
+        while true {
+            guard let end = try documentEnd() else { return nil }
+            let bytes = Array(buffer[..<end])
+            let (start, firstLine) = (offset, line)
+            (offset, line, lines) = (offset + bytes.count, line + lines, 0)
+            buffer.removeSubrange(..<end)
+            seen = 0
+            guard Self.hasContent(bytes) else { continue }
+            number += 1
+            let isLast = isAtEnd && buffer.isEmpty
+            if !isLast, !Self.hasEndMark(bytes) { marksEnds = false }
+            return Document(number: number, offset: start, line: firstLine, bytes: bytes, isLast: isLast)
+        }
+    }
+
+    /// Where the document ends that begins at the start of the buffer: before the next line `---`.
+    private mutating func documentEnd() throws(SystemError) -> Int? {
+        while true {
+            while let count = buffer.span.extracting(seen..<buffer.count).firstIndex(of: UInt8(ascii: "\n")) {
+                let next = seen + count + 1
+                // What follows has to be there to be looked at.
+                guard next + 3 <= buffer.count || isAtEnd else { break }
+                (seen, lines) = (next, lines + 1)
+                if buffer[next...].starts(with: "---".utf8) { return next }
+            }
+            guard !isAtEnd else { return buffer.isEmpty ? nil : buffer.count }
+            guard buffer.count <= Self.maxDocument else { throw SystemError.tooLarge }
+            guard let more = try pieces.next() else {
+                isAtEnd = true
+                continue
+            }
+            buffer += more
+        }
+    }
+
+    /// Whether all of a document that can be read is there: where others end in `...`, the last one has to.
+    func isWhole(_ document: Document) -> Bool {
+        !document.isLast || number == 1 || !marksEnds || Self.hasEndMark(document.bytes)
+    }
+
+    private static func hasEndMark(_ bytes: [UInt8]) -> Bool { bytes.span.hasSuffix(Array("\n...\n".utf8)) }
+
+    /// Whether something else than marks and comments is in a document.
+    private static func hasContent(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while let first = rest.first {
+            let isLine = first == UInt8(ascii: "\n") || first == UInt8(ascii: "#")
+            guard isLine || rest.starts(with: "---".utf8) || rest.starts(with: "...".utf8) else { return true }
+            guard let feed = rest.firstIndex(of: UInt8(ascii: "\n")) else { return false }
+            rest = rest[(feed + 1)...]
+        }
+        return false
+    }
+}
+
+/// A recorded call: what `tape ls` shows of it.
+struct TapeCall {
+    /// The name of the call.
+    let name: String
+    /// When it began.
+    let started: String
+    private let root: Node
+
+    /// Reads a document.
+    ///
+    /// - Parameters:
+    ///   - bytes: the document.
+    ///   - diagnostics: where errors go, with their positions in the document.
+    init?(_ bytes: [UInt8], into diagnostics: Diagnostics) {
+        guard let root = YAML.parse(bytes, into: diagnostics), diagnostics.isEmpty else { return nil }
+        self.root = root
+        guard let name = root["call"]?.text else {
+            diagnostics.report("the document has no call; record it again", at: root.mark)
+            return nil
+        }
+        self.name = name
+        started = root["started"]?.text ?? ""
+    }
+
+    /// How it ended: a code, an HTTP status, `cancelled` or `reset`.
+    var end: String {
+        if root["cancelled"]?.text == "true" { return "cancelled" }
+        for step in steps.reversed() {
+            if let end = step["end"] { return end["code"]?.text ?? "ok" }
+            if let response = step["respond"] { return response["status"]?.text ?? "200" }
+            if step["reset"] != nil { return "reset" }
+        }
+        return "ok"
+    }
+
+    /// How many messages went in a direction.
+    func count(_ keys: String...) -> Int { steps.count { step in keys.contains { step[$0] != nil } } }
+
+    /// How long it took.
+    var took: String { root["took"]?.text ?? "" }
+
+    /// What lacks of it.
+    var lack: String? { root["incomplete"]?.text }
+
+    private var steps: [Node] {
+        if case .sequence(let items)? = root["script"]?.content { items } else { [] }
+    }
+}
+
+extension Node {
+    /// The value of a key.
+    fileprivate subscript(_ key: String) -> Node? { entries?.first { $0.key == key }?.value }
+
+    /// The text of a scalar.
+    fileprivate var text: String? {
+        if case .scalar(let text, _) = content { text } else { nil }
+    }
+}
