@@ -17,6 +17,18 @@ public final class FilePieces {
 
     deinit { close(descriptor) }
 
+    /// Opens a regular file, without waiting for another kind.
+    ///
+    /// - Throws: why it cannot be opened.
+    public init(regularFile path: String) throws(SystemError) {
+        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw SystemError(errno) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError(errno) }
+        if status.st_mode & S_IFMT == S_IFDIR { throw SystemError(EISDIR) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError.notAFile }
+    }
+
     /// The bytes that follow; none at the end.
     ///
     /// - Throws: why they cannot be read.

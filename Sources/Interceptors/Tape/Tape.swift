@@ -11,14 +11,11 @@ struct Tape: Sendable {
         case any, recorded
     }
 
-    /// The longest file, in bytes.
-    private static let limit = 256 << 20
-
     let order: Order
     let repeats: Bool
     let comparesLive: Bool
     /// Tells the tape from another one in the same place.
-    let digest: Int
+    private(set) var digest = 0
     private(set) var rules: [MockRule] = []
 
     /// Reads the tape that the options of a mock name, if they do; what is wrong with it is reported.
@@ -34,43 +31,38 @@ struct Tape: Sendable {
         repeats = section.bool("repeat")
         comparesLive = section.bool("diff")
         let path = section.string("tape")
-        switch SmallFile.read(path, limit: Self.limit) {
-        case .success(let bytes):
-            digest = bytes.hashValue
-            let form = TapeForm(section)
-            rules = Self.rules(bytes, form, path, section)
-        case .failure(let error):
+        do throws(SystemError) {
+            digest = try read(path, section)
+        } catch {
             digest = 0
-            let advice = "write the path of a readable file of at most \(ByteCount.text(Self.limit))"
-            section.report("cannot read \(path): \(error.text); \(advice)", at: "tape")
+            section.report("cannot read \(path): \(error.text); write the path of a readable file", at: "tape")
         }
     }
 
-    private static func rules(_ bytes: [UInt8], _ form: TapeForm, _ path: String, _ section: Section) -> [MockRule] {
-        var rules: [MockRule] = []
-        let documents = TapeDocuments(bytes).all
-        for (index, document) in documents.enumerated() {
+    /// Reads the calls of a file.
+    ///
+    /// - Returns: what tells it from a file with other calls.
+    private mutating func read(_ path: String, _ section: Section) throws(SystemError) -> Int {
+        var (reader, hasher) = (try TapeReader(file: path), Hasher())
+        let form = TapeForm(section)
+        while let document = try reader.next() {
+            hasher.combine(document.bytes)
             let diagnostics = Diagnostics()
-            let node = YAML.parse(Array(bytes[document.range]), into: diagnostics)
-            var rule: MockRule?
-            if let node {
-                let options = Section(node, MockSettings.tapeOptions, into: diagnostics)
-                rule = MockRule(recorded: options, number: index + 1, index: rules.count, form)
-            }
-            if diagnostics.isEmpty, let rule {
-                rules.append(rule)
-            } else if index == documents.count - 1, !diagnostics.isEmpty {
+            let node = YAML.parse(document.bytes, into: diagnostics)
+            let options = node.map { Section($0, MockSettings.tapeOptions, into: diagnostics) }
+            let rule = options.map { MockRule(recorded: $0, number: document.number, index: rules.count, form) }
+            if document.isLast, !diagnostics.isEmpty || !reader.isWhole(document) {
                 // A recording that was broken off ends in the middle.
                 let problem = "the last call of \(path) is not whole, and is not played"
                 section.diagnostics.warn("\(problem); record it again", at: section.mark(of: "tape"))
-            } else {
-                for problem in diagnostics.sorted.prefix(1) {
-                    let place = "\(path):\(document.line + problem.mark.line - 1):\(problem.mark.column)"
-                    section.report("\(place): \(problem.message)", at: "tape")
-                }
+            } else if let problem = diagnostics.sorted.first {
+                let place = "\(path):\(document.line + problem.mark.line - 1):\(problem.mark.column)"
+                section.report("\(place): \(problem.message)", at: "tape")
+            } else if let rule {
+                rules.append(rule)
             }
         }
-        return rules
+        return hasher.finalize()
     }
 }
 

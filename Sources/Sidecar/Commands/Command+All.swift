@@ -35,8 +35,8 @@ extension Command {
         Command(
             "test",
             "Run files of tests on their configurations, without any network.",
-            options: [.onlyTests, .testOutput, .junit, .cover, .minCover],
-            operands: [Operand(name: "FILE", repeats: true)],
+            options: [.onlyTests, .testOutput, .junit, .cover, .minCover, .fromTape, .config],
+            operands: [Operand(name: "FILE", isOptional: true, repeats: true)],
             example: "martlet test --junit results.xml tests/*.yaml"
         ) { invocation, registry throws(UsageError) in
             try TestCommand(invocation, registry).run()

@@ -67,6 +67,11 @@ extension CommandOption {
         "Give up after this time, and tell the upstream so. The default is 10s."
     )
     static let onlyTests = CommandOption("run", value: "TEXT", "Run only the tests whose name contains this text.")
+    static let fromTape = CommandOption(
+        "from-tape",
+        value: "TAPE",
+        "Print tests that are made of a tape, which stands for the upstreams."
+    )
     static let testOutput = CommandOption(
         "output",
         short: "o",

@@ -50,26 +50,13 @@ struct MocksCommand {
         let response = (method.responseStreams ? "stream " : "") + method.response.name
         let queue = ByteQueue()
         FakeMessage { 0 }.append(method.response, to: queue)
-        let json = (try? JSON.parse(queue.readable)).map(flow) ?? "{}"
+        let yaml = ByteQueue()
+        if let value = try? JSON.parse(queue.readable) { yaml.append(yaml: value) }
+        let json = yaml.readable.string
         let rule =
             method.responseStreams
             ? ["        - outputs:", "            - send: { json: \(json) }"]
             : ["        - respond: { json: \(json) }"]
         return ["      # \(request) → \(response)", "      \(method.name):"] + rule
     }
-
-    /// A value as JSON that is YAML, too: a space stands behind each colon.
-    private static func flow(_ value: JSONValue) -> String {
-        switch value {
-        case .array(let items): "[\(items.map(flow).joined(separator: ", "))]"
-        case .object(let members):
-            "{" + members.map { "\(JSONValue.string($0.name).text): \(flow($0.value))" }.joined(separator: ", ") + "}"
-        default: value.text
-        }
-    }
-}
-
-extension JSONValue {
-    /// The value as compact JSON.
-    fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Documents
 internal import Events
+internal import Interceptors
 
 /// `martlet tape`: works with recorded calls, and prints documents as they stand in the file.
 struct TapeCommand {

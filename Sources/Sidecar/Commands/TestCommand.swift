@@ -6,6 +6,8 @@ internal import Proxy
 /// `martlet test`: runs files of tests on their configurations, without any network.
 struct TestCommand {
     private let paths: [String]
+    /// The tape that tests are to be made of, and the configuration that they are for.
+    private let source: (tape: String, configuration: ConfigurationFile)?
     private let registry: Registry
     private let filter: String?
     private let output: String
@@ -16,6 +18,10 @@ struct TestCommand {
     /// Reads the rest of the command line.
     init(_ invocation: Invocation, _ registry: Registry) throws(UsageError) {
         paths = invocation.operands
+        source = invocation[.fromTape].map { ($0, ConfigurationFile.find(invocation[.config], registry)) }
+        if paths.isEmpty == (source == nil) {
+            throw invocation.error("test needs FILE, or --from-tape TAPE; for example martlet test tests/*.yaml")
+        }
         self.registry = registry
         filter = invocation[.onlyTests]
         output = invocation[.testOutput] ?? "text"
@@ -31,6 +37,7 @@ struct TestCommand {
     }
 
     func run() -> Exit {
+        if let source { return Self.write(source.tape, source.configuration) }
         var (results, coverage) = ([TestResult](), TestCoverage())
         for path in paths {
             do throws(ConfigurationFile.Rejection) {
@@ -57,6 +64,26 @@ struct TestCommand {
         let isCovered = reportCoverage(coverage)
         if let junit, !write(TestReport.junit(results), to: junit) { return .failure }
         return failed == 0 && isCovered ? .success : .failure
+    }
+
+    /// Prints tests that are made of a tape.
+    private static func write(_ tape: String, _ file: ConfigurationFile) -> Exit {
+        let upstreams: [String]
+        do throws(ConfigurationFile.Rejection) {
+            upstreams = try file.load().plan.settings.upstreams.map(\.name)
+        } catch {
+            error.lines.forEach(Terminal.complain)
+            return .configuration
+        }
+        do throws(SystemError) {
+            let tests = try TestsFromTape(tape, configuration: file.name, upstreams: upstreams)
+            Terminal.write(tests.text)
+            for reason in tests.skipped { Terminal.complain("martlet: no test for \(reason)") }
+            return .success
+        } catch {
+            Terminal.complain("martlet: cannot read \(tape): \(error.text)")
+            return .failure
+        }
     }
 
     /// Prints what no test has reached, if that is asked for; false if that is too much.

@@ -61,7 +61,7 @@ struct TestCheck {
     ) {
         guard let node else { return }
         let test = JSONTest(node, ofText: ofText, into: diagnostics)
-        let expected = node.text
+        let expected = node.line
         add { call, _, _ in
             let seen = seen(call)
             guard !test.holds(for: seen) else { return nil }
@@ -107,7 +107,7 @@ struct TestCheck {
         let time = TestTime(node, into: section.diagnostics)
         add { call, _, _ in
             time.holds(for: call.time)
-                ? nil : TestFailure(place: "time", expected: node.text, seen: TestTime.text(call.time))
+                ? nil : TestFailure(place: "time", expected: node.line, seen: TestTime.text(call.time))
         }
     }
 
@@ -208,7 +208,7 @@ struct TestCheck {
 
 extension Node {
     /// The value as a line, for people.
-    fileprivate var text: String {
+    fileprivate var line: String {
         // In quotes it is the word, and not what it means.
         if case .scalar(let text, quoted: true) = content, ["present", "absent"].contains(text) {
             return "\"\(text)\""

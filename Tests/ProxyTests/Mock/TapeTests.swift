@@ -5,24 +5,6 @@ import Testing
 
 /// The parts of which a tape is made.
 @Suite struct TapeTests {
-    private static let streams: [(text: String, places: [String], lines: [Int])] = [
-        ("", [], []),
-        ("---\n", [], []),
-        ("# nothing\n---\n", [], []),
-        ("a: 1\n", ["a: 1\n"], [1]),
-        ("---\na: 1\n---\nb: 2\n", ["---\na: 1\n", "---\nb: 2\n"], [1, 3]),
-        ("# head\n---\na: 1\n--- # x\nb: \"---\"\n  ---\n", ["---\na: 1\n", "--- # x\nb: \"---\"\n  ---\n"], [2, 4]),
-        ("---\na: 1\n---\nb: 2", ["---\na: 1\n", "---\nb: 2"], [1, 3]),
-    ]
-
-    @Test(arguments: streams)
-    func `documents are found by their marks`(text: String, places: [String], lines: [Int]) {
-        let bytes = Array(text.utf8)
-        let found = TapeDocuments(bytes).all
-        #expect(found.map { String(decoding: bytes[$0.range], as: UTF8.self) } == places)
-        #expect(found.map(\.line) == lines)
-    }
-
     private static let pairs: [(recorded: String, live: String, ignored: [String], place: String?)] = [
         (#"{"a":1,"b":[1,2]}"#, #"{"b":[1,2.0],"a":1}"#, [], nil),
         (#"{"a":1}"#, #"{"a":2}"#, [], "/a"),

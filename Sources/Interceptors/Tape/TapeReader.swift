@@ -1,28 +1,29 @@
 internal import Bytes
-internal import Configuration
-internal import Documents
-internal import Events
+public import Events
 
 /// The recorded calls of a tape, read one after the other.
-struct TapeReader {
+public struct TapeReader {
     /// A document as it stands in the file.
-    struct Document {
+    public struct Document {
         /// The number of the call, from 1.
-        let number: Int
+        public let number: Int
         /// Where it begins, in bytes.
-        let offset: Int
+        public let offset: Int
         /// The number of its first line, from 1.
-        let line: Int
-        let bytes: [UInt8]
+        public let line: Int
+        /// What it has.
+        public let bytes: [UInt8]
         /// Whether nothing follows it.
-        let isLast: Bool
+        public let isLast: Bool
     }
 
     /// The longest document, in bytes.
     private static let maxDocument = 16 << 20
 
-    let path: String
-    let pieces: FilePieces
+    /// The file.
+    public let path: String
+    /// Its bytes.
+    public let pieces: FilePieces
     private var buffer: [UInt8] = []
     /// Up to where the buffer has been looked at for the next document.
     private var seen = 0
@@ -35,13 +36,26 @@ struct TapeReader {
     /// Whether all documents so far have a line that says that they are whole.
     private var marksEnds = true
 
-    init(_ path: String) throws(SystemError) {
+    /// Opens a tape.
+    ///
+    /// - Throws: why it cannot be opened.
+    public init(_ path: String) throws(SystemError) {
         self.path = path
         pieces = try FilePieces(path)
     }
 
+    /// Opens a tape that must be a file, and no pipe that has to be waited for.
+    ///
+    /// - Throws: why it cannot be opened.
+    init(file path: String) throws(SystemError) {
+        self.path = path
+        pieces = try FilePieces(regularFile: path)
+    }
+
     /// The next document that has something in it; none behind the last.
-    mutating func next() throws(SystemError) -> Document? {
+    ///
+    /// - Throws: why it cannot be read.
+    public mutating func next() throws(SystemError) -> Document? {
         while true {
             guard let end = try documentEnd() else { return nil }
             let bytes = Array(buffer[..<end])
@@ -78,7 +92,7 @@ struct TapeReader {
     }
 
     /// Whether all of a document that can be read is there: where others end in `...`, the last one has to.
-    func isWhole(_ document: Document) -> Bool {
+    public func isWhole(_ document: Document) -> Bool {
         !document.isLast || number == 1 || !marksEnds || Self.hasEndMark(document.bytes)
     }
 
@@ -94,64 +108,5 @@ struct TapeReader {
             rest = rest[(feed + 1)...]
         }
         return false
-    }
-}
-
-/// A recorded call: what `tape ls` shows of it.
-struct TapeCall {
-    /// The name of the call.
-    let name: String
-    /// When it began.
-    let started: String
-    private let root: Node
-
-    /// Reads a document.
-    ///
-    /// - Parameters:
-    ///   - bytes: the document.
-    ///   - diagnostics: where errors go, with their positions in the document.
-    init?(_ bytes: [UInt8], into diagnostics: Diagnostics) {
-        guard let root = YAML.parse(bytes, into: diagnostics), diagnostics.isEmpty else { return nil }
-        self.root = root
-        guard let name = root["call"]?.text else {
-            diagnostics.report("the document has no call; record it again", at: root.mark)
-            return nil
-        }
-        self.name = name
-        started = root["started"]?.text ?? ""
-    }
-
-    /// How it ended: a code, an HTTP status, `cancelled` or `reset`.
-    var end: String {
-        if root["cancelled"]?.text == "true" { return "cancelled" }
-        for step in steps.reversed() {
-            if let end = step["end"] { return end["code"]?.text ?? "ok" }
-            if let response = step["respond"] { return response["status"]?.text ?? "200" }
-            if step["reset"] != nil { return "reset" }
-        }
-        return "ok"
-    }
-
-    /// How many messages went in a direction.
-    func count(_ keys: String...) -> Int { steps.count { step in keys.contains { step[$0] != nil } } }
-
-    /// How long it took.
-    var took: String { root["took"]?.text ?? "" }
-
-    /// What lacks of it.
-    var lack: String? { root["incomplete"]?.text }
-
-    private var steps: [Node] {
-        if case .sequence(let items)? = root["script"]?.content { items } else { [] }
-    }
-}
-
-extension Node {
-    /// The value of a key.
-    fileprivate subscript(_ key: String) -> Node? { entries?.first { $0.key == key }?.value }
-
-    /// The text of a scalar.
-    fileprivate var text: String? {
-        if case .scalar(let text, _) = content { text } else { nil }
     }
 }

@@ -1,0 +1,129 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Events
+internal import Interceptors
+
+/// Writes a file of tests from a tape: each recorded call is made, and its response is expected; the tape stands for the
+/// upstreams.
+struct TestsFromTape {
+    private static let protocols = ["connect_unary", "connect_get", "connect_stream", "grpc", "grpc_web"]
+
+    private let output = ByteQueue()
+    /// The calls that make no test, each with the reason.
+    private(set) var skipped: [String] = []
+
+    /// Makes tests of all whole calls of a tape.
+    ///
+    /// - Parameters:
+    ///   - tape: the path of the tape.
+    ///   - configuration: the path of the configuration.
+    ///   - upstreams: the names of its upstreams.
+    /// - Throws: why the tape cannot be read.
+    init(_ tape: String, configuration: String, upstreams: [String]) throws(SystemError) {
+        output.append("config: ")
+        output.append(yaml: configuration)
+        output.append("\ngiven:\n  upstreams:\n")
+        for name in upstreams {
+            output.append("    ")
+            output.append(yaml: name)
+            output.append(": { mock: { tape: ")
+            output.append(yaml: tape)
+            output.append(" } }\n")
+        }
+        output.append("tests:\n")
+        var reader = try TapeReader(tape)
+        while let document = try reader.next() {
+            guard let call = TapeCall(document.bytes, into: Diagnostics()), reader.isWhole(document) else {
+                skipped.append("call \(document.number): it is not whole")
+                continue
+            }
+            if let lack = call.lack ?? (call.end == "cancelled" ? "the caller left" : nil) {
+                skipped.append("call \(document.number): \(lack)")
+            } else {
+                add(call, document.number)
+            }
+        }
+    }
+
+    /// The file.
+    var text: [UInt8] { output.readable.array }
+
+    private func add(_ call: TapeCall, _ number: Int) {
+        output.append("  - name: ")
+        output.append(yaml: "call \(number): \(call.name)")
+        output.append("\n    call: { ")
+        addCall(call)
+        output.append(" }\n    expect: { ")
+        addExpectation(call)
+        output.append(" }\n")
+    }
+
+    private func addCall(_ call: TapeCall) {
+        let isRPC = !call.name.contains(" ")
+        output.append(isRPC ? "method: " : "http: ")
+        output.append(yaml: call.name)
+        if isRPC {
+            let name = call.root["protocol"]?.text ?? ""
+            output.append(text: ", protocol: \(Self.protocols.contains(name) ? name : "connect_unary")")
+            if call.root["codec"]?.text == "proto" { output.append(", codec: proto") }
+        }
+        let fields = call.root["request"]?["headers"]?.entries ?? []
+        let own = fields.filter { $0.value.text != "***" && $0.key != "host" && $0.key != "content-length" }
+        if !own.isEmpty {
+            output.append(", headers: { ")
+            for (index, entry) in own.enumerated() {
+                if index > 0 { output.append(", ") }
+                output.append(quotedYAML: entry.key)
+                output.append(": ")
+                output.append(quotedYAML: entry.value.text ?? "")
+            }
+            output.append(" }")
+        }
+        addMessages(call.steps.compactMap { $0["expect"] })
+    }
+
+    private func addMessages(_ messages: [Node]) {
+        if messages.count == 1, let bytes = messages[0]["text"] ?? messages[0]["base64"], messages[0]["json"] == nil {
+            output.append(messages[0]["text"] == nil ? ", base64: " : ", text: ")
+            return output.append(quotedYAML: bytes.text ?? "")
+        }
+        let values = messages.compactMap { $0["json"]?[""]?["equals"] }
+        guard !values.isEmpty else { return }
+        output.append(values.count == 1 ? ", json: " : ", messages: [")
+        for (index, value) in values.enumerated() {
+            if index > 0 { output.append(", ") }
+            add(value)
+        }
+        if values.count > 1 { output.append("]") }
+    }
+
+    private func addExpectation(_ call: TapeCall) {
+        if let response = call.steps.compactMap({ $0["respond"] }).last {
+            output.append(text: "status: \(response["status"]?.text ?? "200")")
+            guard let body = response["body"]?.text else { return }
+            output.append(", response: { body: { equals: ")
+            output.append(quotedYAML: body)
+            return output.append(" } }")
+        }
+        output.append(text: "code: \(call.end)")
+        let sent = call.steps.compactMap { $0["send"]?["json"] }
+        guard !sent.isEmpty else { return }
+        output.append(", response: { messages: [")
+        for (index, value) in sent.enumerated() {
+            if index > 0 { output.append(", ") }
+            output.append("{ \"\": { equals: ")
+            add(value, isTemplate: true)
+            output.append(" } }")
+        }
+        output.append("] }")
+    }
+
+    /// Adds a value; braces of a text that is a template on the tape are single again.
+    private func add(_ node: Node, isTemplate: Bool = false) {
+        guard let value = try? JSON.parse(node.json) else { return }
+        output.append(yaml: value) { text in
+            isTemplate ? text.replacing("{{", with: "{").replacing("}}", with: "}") : text
+        }
+    }
+}
