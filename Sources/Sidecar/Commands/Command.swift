@@ -63,13 +63,14 @@ struct Command: Sendable {
 
 extension Command {
     /// The command line that the command accepts, as `--help` shows it.
-    var synopsis: String {
+    var synopsis: String { words.joined(separator: " ") }
+
+    /// The parts of that line, which no line break divides.
+    var words: [String] {
         let isDefault = name == Self.defaultName
-        let words =
-            ["martlet", isDefault ? "[\(name)]" : name]
+        return ["martlet", isDefault ? "[\(name)]" : name]
             + options.map { "[\($0.synopsis)]" + ($0.repeats ? "..." : "") }
             + operands.map { ($0.isOptional ? "[\($0.name)]" : $0.name) + ($0.repeats ? "..." : "") }
             + (trailing.map { ["--", $0] } ?? [])
-        return words.joined(separator: " ")
     }
 }

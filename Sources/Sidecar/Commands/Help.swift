@@ -34,7 +34,7 @@ enum Help {
         let options = (command.options + [.help]).map { ($0.title, $0.summary) }
         let parts = [
             wrapped(command.summary, indent: 0),
-            "usage: \(command.synopsis)",
+            "usage: \(wrapped(command.words, indent: 7))",
             "options:\n\(list(options + command.aliases.map(row)))",
             command.example.map { "example: \($0)" },
             "martlet --help lists all commands, signals and exit codes.",
@@ -64,12 +64,16 @@ enum Help {
 
     /// The text in lines of at most 100 columns, of which all but the first begin with `indent` spaces.
     private static func wrapped(_ text: String, indent: Int) -> String {
+        wrapped(text.split(separator: " ").map(String.init), indent: indent)
+    }
+
+    private static func wrapped(_ words: [String], indent: Int) -> String {
         var lines: [String] = []
-        for word in text.split(separator: " ") {
+        for word in words {
             if let last = lines.last, indent + last.count + word.count < 100 {
                 lines[lines.count - 1] = "\(last) \(word)"
             } else {
-                lines.append(String(word))
+                lines.append(word)
             }
         }
         return lines.joined(separator: "\n" + String(repeating: " ", count: indent))

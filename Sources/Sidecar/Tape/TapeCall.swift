@@ -17,45 +17,45 @@ struct TapeCall {
     init?(_ bytes: [UInt8], into diagnostics: Diagnostics) {
         guard let root = YAML.parse(bytes, into: diagnostics), diagnostics.isEmpty else { return nil }
         self.root = root
-        guard let name = root["call"]?.text else {
+        guard let name = root.member("call")?.scalar else {
             diagnostics.report("the document has no call; record it again", at: root.mark)
             return nil
         }
         self.name = name
-        started = root["started"]?.text ?? ""
+        started = root.member("started")?.scalar ?? ""
     }
 
     /// How it ended: a code, an HTTP status, `cancelled` or `reset`.
     var end: String {
-        if root["cancelled"]?.text == "true" { return "cancelled" }
+        if root.member("cancelled")?.scalar == "true" { return "cancelled" }
         for step in steps.reversed() {
-            if let end = step["end"] { return end["code"]?.text ?? "ok" }
-            if let response = step["respond"] { return response["status"]?.text ?? "200" }
-            if step["reset"] != nil { return "reset" }
+            if let end = step.member("end") { return end.member("code")?.scalar ?? "ok" }
+            if let response = step.member("respond") { return response.member("status")?.scalar ?? "200" }
+            if step.member("reset") != nil { return "reset" }
         }
         return "ok"
     }
 
     /// How many messages went in a direction.
-    func count(_ keys: String...) -> Int { steps.count { step in keys.contains { step[$0] != nil } } }
+    func count(_ keys: String...) -> Int { steps.count { step in keys.contains { step.member($0) != nil } } }
 
     /// How long it took.
-    var took: String { root["took"]?.text ?? "" }
+    var took: String { root.member("took")?.scalar ?? "" }
 
     /// What lacks of it.
-    var lack: String? { root["incomplete"]?.text }
+    var lack: String? { root.member("incomplete")?.scalar }
 
     var steps: [Node] {
-        if case .sequence(let items)? = root["script"]?.content { items } else { [] }
+        if case .sequence(let items)? = root.member("script")?.content { items } else { [] }
     }
 }
 
 extension Node {
     /// The value of a key.
-    subscript(_ key: String) -> Node? { entries?.first { $0.key == key }?.value }
+    func member(_ key: String) -> Node? { entries?.first { $0.key == key }?.value }
 
     /// The text of a scalar.
-    var text: String? {
+    var scalar: String? {
         if case .scalar(let text, _) = content { text } else { nil }
     }
 }

@@ -64,31 +64,34 @@ struct TestsFromTape {
         output.append(isRPC ? "method: " : "http: ")
         output.append(yaml: call.name)
         if isRPC {
-            let name = call.root["protocol"]?.text ?? ""
+            let name = call.root.member("protocol")?.scalar ?? ""
             output.append(text: ", protocol: \(Self.protocols.contains(name) ? name : "connect_unary")")
-            if call.root["codec"]?.text == "proto" { output.append(", codec: proto") }
+            if call.root.member("codec")?.scalar == "proto" { output.append(", codec: proto") }
         }
-        let fields = call.root["request"]?["headers"]?.entries ?? []
-        let own = fields.filter { $0.value.text != "***" && $0.key != "host" && $0.key != "content-length" }
+        let fields = call.root.member("request")?.member("headers")?.entries ?? []
+        let own = fields.filter { $0.value.scalar != "***" && $0.key != "host" && $0.key != "content-length" }
         if !own.isEmpty {
             output.append(", headers: { ")
             for (index, entry) in own.enumerated() {
                 if index > 0 { output.append(", ") }
                 output.append(quotedYAML: entry.key)
                 output.append(": ")
-                output.append(quotedYAML: entry.value.text ?? "")
+                output.append(quotedYAML: entry.value.scalar ?? "")
             }
             output.append(" }")
         }
-        addMessages(call.steps.compactMap { $0["expect"] })
+        addMessages(call.steps.compactMap { $0.member("expect") })
     }
 
     private func addMessages(_ messages: [Node]) {
-        if messages.count == 1, let bytes = messages[0]["text"] ?? messages[0]["base64"], messages[0]["json"] == nil {
-            output.append(messages[0]["text"] == nil ? ", base64: " : ", text: ")
-            return output.append(quotedYAML: bytes.text ?? "")
+        if messages.count == 1, messages[0].member("json") == nil {
+            for key in ["text", "base64"] {
+                guard let bytes = messages[0].member(key)?.scalar else { continue }
+                output.append(text: ", \(key): ")
+                return output.append(quotedYAML: bytes)
+            }
         }
-        let values = messages.compactMap { $0["json"]?[""]?["equals"] }
+        let values = messages.compactMap { $0.member("json")?.member("")?.member("equals") }
         guard !values.isEmpty else { return }
         output.append(values.count == 1 ? ", json: " : ", messages: [")
         for (index, value) in values.enumerated() {
@@ -99,15 +102,15 @@ struct TestsFromTape {
     }
 
     private func addExpectation(_ call: TapeCall) {
-        if let response = call.steps.compactMap({ $0["respond"] }).last {
-            output.append(text: "status: \(response["status"]?.text ?? "200")")
-            guard let body = response["body"]?.text else { return }
+        if let response = call.steps.compactMap({ $0.member("respond") }).last {
+            output.append(text: "status: \(response.member("status")?.scalar ?? "200")")
+            guard let body = response.member("body")?.scalar else { return }
             output.append(", response: { body: { equals: ")
             output.append(quotedYAML: body)
             return output.append(" } }")
         }
         output.append(text: "code: \(call.end)")
-        let sent = call.steps.compactMap { $0["send"]?["json"] }
+        let sent = call.steps.compactMap { $0.member("send")?.member("json") }
         guard !sent.isEmpty else { return }
         output.append(", response: { messages: [")
         for (index, value) in sent.enumerated() {
