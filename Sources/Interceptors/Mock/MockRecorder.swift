@@ -38,19 +38,29 @@ struct MockRecorder {
         }
         json.field("protocol", text: call.protocolName)
         json.beginObject("headers")
-        var values: [[UInt8]: [UInt8]] = [:]
-        for index in 0..<request.count {
-            let (name, value) = (request.name(at: index).array, request.value(at: index).array)
-            let shown = redactions.contains(name.span) ? Array("\(Redactions.mask)".utf8) : value
-            values[name] = values[name].map { $0 + Array(", ".utf8) + shown } ?? shown
-        }
-        for (name, value) in values.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            json.field(named: name.span, text: value.span)
+        for index in 0..<request.count where !isRepeated(index, in: request) {
+            append(index, of: request, redactions, to: &json)
         }
         json.endObject()
         json.end()
         // The line feed at the end is not part of the object.
         return Array(queue.readable.array.dropLast())
+    }
+
+    /// Whether a field before it has the same name.
+    private static func isRepeated(_ index: Int, in head: HTTPHead) -> Bool {
+        (0..<index).contains { head.name(at: $0).equals(head.name(at: index)) }
+    }
+
+    /// Adds a header with all its values.
+    private static func append(_ index: Int, of head: HTTPHead, _ redactions: Redactions, to json: inout JSONWriter) {
+        let name = head.name(at: index)
+        guard !redactions.contains(name) else { return json.field(named: name, text: Redactions.mask) }
+        let more = (index + 1..<head.count).filter { head.name(at: $0).equals(name) }
+        guard !more.isEmpty else { return json.field(named: name, text: head.value(at: index)) }
+        let values = [index] + more
+        let joined = Array(values.map { head.value(at: $0).array }.joined(separator: Array(", ".utf8)))
+        json.field(named: name, text: joined.span)
     }
 
     /// The rule of the call is known.

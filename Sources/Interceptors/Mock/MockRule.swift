@@ -43,7 +43,8 @@ final class MockRule: Sendable {
     init(_ section: Section, index: Int) {
         self.index = index
         let when = section.section("when")
-        condition = section.has("when") ? Condition(ConditionSettings(when), into: section.diagnostics) : nil
+        let head = ConditionSettings(when)
+        condition = head.isEmpty ? nil : Condition(head, into: section.diagnostics)
         url = MockURL(when)
         json = JSONCondition.all(when)
         body = when.node("body").map { JSONTest($0, ofText: true, into: section.diagnostics) }

@@ -38,9 +38,12 @@ struct MockRuleList: Sendable {
         if !plain.isEmpty, !parts.isEmpty { parts.append(.rules(plain)) }
     }
 
+    /// Whether some rules are found by their values.
+    var isIndexed: Bool { !parts.isEmpty }
+
     /// The rules that may be for a call, and of each table one more that says what it asks for.
     func candidates(_ context: MockContext, isKnown: Bool) -> [Int] {
-        guard !parts.isEmpty else { return all }
+        guard isIndexed else { return all }
         return parts.reduce(into: []) { candidates, part in
             switch part {
             case .rules(let rules): candidates += rules
