@@ -68,6 +68,9 @@ struct EnteredCall {
         return links.indices.filter { call.run.hasEntered($0) }.map { links[$0].name }
     }
 
+    /// What of the call is not to be shown.
+    var redactions: Redactions { call.run.chain.redactions }
+
     /// The caller leaves.
     func leave() {
         if !call.isOver { call.wasReset(.canceled) }

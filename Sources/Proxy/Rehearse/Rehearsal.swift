@@ -17,6 +17,8 @@ package import Types
 package final class Rehearsal {
     /// A call that takes longer, by its own clock, does not end.
     private static let patience = 86_400 * Duration.second
+    /// Nor does one that is at something so often.
+    private static let maxTurns = 1_000_000
 
     private let plan: Plan
     private let clock: ManualClock
@@ -28,12 +30,14 @@ package final class Rehearsal {
     private var manager: CredentialManager?
     private let firstTime: WallTime
     private let start: Instant
+    private let givenTokens: [String]
 
     /// Rehearses a configuration.
     package init(_ plan: Plan, _ givens: RehearsalGivens) {
         self.plan = plan
         clock = ManualClock(now: .start + 1000 * .second)
         (firstTime, start) = (givens.time, clock.now)
+        givenTokens = givens.tokens.values.flatMap { $0 }.map { String(decoding: $0.value, as: UTF8.self) }
         clock.wall = givens.time
         loop = EventLoop(clock: .manual(clock))
         let fetches = RehearsedFetches(plan, givens, lacks)
@@ -147,7 +151,11 @@ package final class Rehearsal {
             timer?.arm(after: time)
         }
         settle()
-        while !entered.call.isOver, let due = loop.timers.nextDue, due - began < Self.patience { advance(to: due) }
+        var turns = 0
+        while !entered.call.isOver, turns < Self.maxTurns, let due = loop.timers.nextDue, due - began < Self.patience {
+            advance(to: due)
+            turns += 1
+        }
         timer?.cancel()
         let isOver = entered.call.isOver
         if !isOver {
@@ -161,7 +169,8 @@ package final class Rehearsal {
             record: worker.recent.last,
             attempts: parts.values.flatMap(\.attempts).sorted { $0.time < $1.time },
             time: clock.now - began,
-            explained: explained
+            explained: explained,
+            givenTokens: givenTokens
         )
     }
 }

@@ -25,6 +25,9 @@ package struct RehearsedCall {
     package let interceptors: [String]
     /// What `martlet explain` prints of it.
     package let explained: [String]
+    private let redactions: Redactions
+    /// The tokens that were given, which are no secrets.
+    private let givenTokens: [String]
 
     init(
         _ entered: EnteredCall,
@@ -32,16 +35,32 @@ package struct RehearsedCall {
         record: [UInt8],
         attempts: [RehearsedAttempt],
         time: Duration,
-        explained: [String]
+        explained: [String],
+        givenTokens: [String]
     ) {
         let stream = entered.stream
         interceptors = entered.interceptors
+        redactions = entered.redactions
+        self.givenTokens = givenTokens
         (self.hasEnded, self.attempts, self.time, self.explained) = (hasEnded, attempts, time, explained)
         status = stream.status
         headers = Self.texts(stream.fields)
         trailers = Self.texts(stream.trailers)
         self.record = (try? JSON.parse(record)) ?? .null
         read(stream.body, entered)
+    }
+
+    /// The upstream that was called; none if none was.
+    package var upstream: String? { attemptCount == 0 ? nil : record["upstream"]?.string }
+
+    /// How often the call was tried, be it on a mock of the configuration.
+    package var attemptCount: Int { record["attempts"]?.integer ?? 0 }
+
+    /// The value of a header as it may be shown: what the configuration has is secret, what was given is not.
+    package func shown(_ value: String, of name: String) -> String {
+        let bytes = Array(name.utf8)
+        let isGiven = givenTokens.contains { !$0.isEmpty && value.contains($0) }
+        return isGiven || !redactions.contains(bytes.span) ? value : "\(Redactions.mask)"
     }
 
     private static func texts(_ fields: [(name: [UInt8], value: [UInt8])]) -> [(name: String, value: String)] {

@@ -79,7 +79,7 @@ struct TestCheck {
                     ? nil : TestFailure(place: "route", expected: route, seen: seen.first ?? "no route")
             }
         }
-        add("upstream", section.string(ifGiven: "upstream")) { $0.attempts.last?.upstream ?? "none" }
+        add("upstream", section.string(ifGiven: "upstream")) { $0.upstream ?? "none" }
         add("decided_by", section.string(ifGiven: "decided_by")) { $0.record["decided_by"]?.string ?? "nobody" }
         add("code", section.string(ifGiven: "code")) { $0.record["code"]?.string ?? "none" }
         add("message", section.node("message"), ofText: true, into: section.diagnostics) {
@@ -89,7 +89,7 @@ struct TestCheck {
     }
 
     private mutating func addTimes(_ section: Section) {
-        add("attempts", section.integer(ifGiven: "attempts").map { "\($0)" }) { "\($0.attempts.count)" }
+        add("attempts", section.integer(ifGiven: "attempts").map { "\($0)" }) { "\($0.attemptCount)" }
         if section.has("waits") {
             let waits = section.markedStrings("waits").map { TestTime.duration($0, into: section.diagnostics) }
             add { call, _, _ in
@@ -137,9 +137,18 @@ struct TestCheck {
     ) {
         for entry in node?.entries ?? [] {
             let name = entry.key.lowercased()
-            add("\(place).\(name)", entry.value, ofText: true, into: diagnostics) { call in
+            let test = JSONTest(entry.value, ofText: true, into: diagnostics)
+            let expected = entry.value.line
+            add { call, _, _ in
                 let values = fields(call).filter { $0.name == name }.map(\.value)
-                return values.isEmpty ? nil : .string(values.joined(separator: ", "))
+                let seen: JSONValue? = values.isEmpty ? nil : .string(values.joined(separator: ", "))
+                guard !test.holds(for: seen) else { return nil }
+                let shown = values.map { call.shown($0, of: name) }.joined(separator: ", ")
+                return TestFailure(
+                    place: "\(place).\(name)",
+                    expected: expected,
+                    seen: values.isEmpty ? "absent" : shown
+                )
             }
         }
     }

@@ -278,3 +278,37 @@ def test_waiting_takes_no_time_and_no_network(tested, tmp_path):
     assert not (tmp_path / "nowhere").exists()
     single = subprocess.run([BINARY, "test", tmp_path / "a.tests.yaml", "--run", "test 2", "-o", "json"], capture_output=True, text=True)
     assert json.loads(single.stdout)["ms"] < 100
+
+
+def test_secrets_of_the_configuration_are_not_shown(tested):
+    config = """
+        listen: 127.0.0.1:8080
+        upstream: http://127.0.0.1:1
+        interceptors: [ { token: { value: from-the-file, allow_clear_text: true } } ]
+        """
+    result = tested(
+        "call: { method: a.B/C }\nexpect: { request: { headers: { authorization: Bearer other } } }",
+        config=config,
+        given="given: { upstreams: { default: { mock: {} } } }",
+    )
+    assert (result.code, "from-the-file" in result.text, "seen      ***" in result.text) == (1, False, True)
+
+
+def test_a_mock_of_the_configuration_counts_as_an_upstream(tested):
+    config = """
+        listen: 127.0.0.1:8080
+        mocks: { m: { methods: { Get: [ { respond: { code: not_found } } ] } } }
+        interceptors: [ { mock: m } ]
+        """
+    result = tested("call: { method: a.B/Get }\nexpect: { upstream: m, attempts: 1, code: not_found, decided_by: "interceptor:mock" }", config=config, given="")
+    assert result.code == 0, result.text
+
+
+def test_a_call_without_an_end_fails(tested):
+    config = """
+        listen: 127.0.0.1:8080
+        mocks: { m: { methods: { Get: [ { script: [ { until: never } ] } ] } } }
+        interceptors: [ { mock: m } ]
+        """
+    result = tested("call: { method: a.B/Get, protocol: connect_stream }\nexpect: {}", config=config, given="")
+    assert (result.code, "none within a day of its clock" in result.text) == (1, True)
