@@ -51,7 +51,9 @@ struct TestResult {
         var changes = rehearsal.metrics
         for (name, value) in before { changes[name] = (changes[name] ?? 0) - value }
         var found = step.check.failures(call, changes, file.names)
-        if !call.hasEnded { found.append(TestFailure(place: "call", expected: "an end", seen: "none within a day of its clock")) }
+        if !call.hasEnded {
+            found.append(TestFailure(place: "call", expected: "an end", seen: "none within a day of its clock"))
+        }
         if !found.isEmpty, explained.isEmpty { explained = call.explained }
         failures += found.map { TestFailure(place: prefix + $0.place, expected: $0.expected, seen: $0.seen) }
     }
