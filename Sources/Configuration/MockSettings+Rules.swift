@@ -48,6 +48,14 @@ extension MockSettings {
     public static let conditionOptions =
         ConditionSettings.options.filter { $0.key != "code" } + [
             Option("json", .node, shape: .named(.anything), jsonDocumentation),
+            Option(
+                "messages",
+                .node,
+                """
+                For each message of the request, in order, its conditions at JSON Pointers. They can have 4 MiB \
+                together.
+                """
+            ),
             Option("body", .node, "A condition on the first message, or on the body of plain HTTP, as text."),
             Option("url", .node, "A condition on the path with the query, as text."),
             Option(

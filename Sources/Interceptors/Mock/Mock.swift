@@ -69,6 +69,7 @@ final class Mock: Sendable {
         byMethod = Dictionary(methods) { first, _ in first }
             .mapValues { [rules] in MockRuleList($0 + general, of: rules) }
         self.general = MockRuleList(general, of: rules)
+        asks = rules.map(\.asks).max() ?? .head
         signals = Set(rules.flatMap(\.awaitedSignals)).sorted()
     }
 
@@ -95,8 +96,8 @@ final class Mock: Sendable {
         }
     }
 
-    /// Whether whether a call goes to the mock at all can depend on its first message.
-    var asksMessage: Bool { rules.contains(where: \.asksMessage) }
+    /// How much of a request some rule asks for.
+    let asks: MockContext.Known
 
     /// Whether a rule sends a response that is not translated.
     var hasRawRules: Bool { rules.contains(where: \.script.isRaw) }
@@ -112,23 +113,22 @@ final class Mock: Sendable {
     /// The rule for a call, as far as that is known.
     ///
     /// - Parameters:
-    ///   - context: the call, and its first message.
-    ///   - isKnown: whether the first message has come, or none will.
+    ///   - context: the call, and its messages as far as they have come.
     ///   - memory: what counts the applications of rules.
     /// - Returns: the rule, which has been applied.
-    func choose(_ context: MockContext, isKnown: Bool, _ memory: MockMemory) -> Choice {
+    func choose(_ context: MockContext, _ memory: MockMemory) -> Choice {
         var nearest: (rule: MockRule, lack: MockRule.Lack)?
         func pass(_ rule: MockRule, _ lack: MockRule.Lack) {
             if lack.depth > nearest?.lack.depth ?? -1 { nearest = (rule, lack) }
         }
         var played: [MockRule] = []
-        for index in candidates(context, isKnown: isKnown, memory) {
+        for index in candidates(context, memory) {
             let rule = rules[index]
             if let lack = rule.lackOfHead(context.call) {
                 pass(rule, lack)
                 continue
             }
-            guard !rule.asksMessage || isKnown else { return .message }
+            guard context.known >= rule.asks else { return .message }
             if let lack = rule.lackOfMessage(context) {
                 pass(rule, lack)
                 continue
@@ -158,7 +158,7 @@ final class Mock: Sendable {
         return "the tape has no call of \(String(decoding: TapeIdentity.call(of: call), as: UTF8.self))"
     }
 
-    private func candidates(_ context: MockContext, isKnown: Bool, _ memory: MockMemory) -> [Int] {
+    private func candidates(_ context: MockContext, _ memory: MockMemory) -> [Int] {
         let call = context.call
         if let tape {
             // The next one must be this, whatever it is.
@@ -166,8 +166,8 @@ final class Mock: Sendable {
             return byCall[TapeIdentity.call(of: call)]?.all ?? []
         }
         let request = call.request
-        guard let procedure = call.rpcProcedure else { return general.candidates(context, isKnown: isKnown) }
+        guard let procedure = call.rpcProcedure else { return general.candidates(context) }
         let list = byMethod[request.path.extracting(procedure.method).array] ?? general
-        return list.candidates(context, isKnown: isKnown)
+        return list.candidates(context)
     }
 }

@@ -31,7 +31,7 @@ final class MockCall: LocalService {
 
     init(_ exchange: LocalExchange, _ server: MockServer, _ rule: MockRule?) {
         (self.exchange, self.server) = (exchange, server)
-        context = MockContext(exchange.call, on: server.worker)
+        context = MockContext(exchange.call, on: server.worker, keepsAll: rule == nil && server.mock.asks == .all)
         start = context.call.now
         journal = MockRecorder(context, server.memory, limit: server.mock.journalLimit)
         if server.alarms != nil { usedSignals = server.signals.raised(server.mock.signals) }
@@ -50,7 +50,8 @@ final class MockCall: LocalService {
     func opened() { go() }
 
     var wantsMessage: Bool {
-        guard let script else { return context.number == 0 }
+        // A rule may ask for all of them.
+        guard let script else { return context.number == 0 || context.messages != nil }
         guard position < script.count, !hasUnused else { return true }
         switch script[position] {
         case .expect, .recorded, .receive, .closed: return true
@@ -67,6 +68,7 @@ final class MockCall: LocalService {
 
     func receivedEnd() {
         isClosed = true
+        context.ended()
         journal?.closed(at: context.call.now)
         go()
     }
@@ -113,8 +115,7 @@ final class MockCall: LocalService {
     /// Whether there is a rule, and the script can run.
     private func choose() -> Bool {
         guard script == nil else { return true }
-        let isKnown = context.number > 0 || isClosed
-        switch server.mock.choose(context, isKnown: isKnown, server.memory) {
+        switch server.mock.choose(context, server.memory) {
         case .rule(let rule): begin(rule)
         case .message: return false
         case .none(let lack):

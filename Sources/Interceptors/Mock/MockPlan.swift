@@ -47,7 +47,7 @@ struct MockPlan: InterceptorPlan {
         unmatched = section.string(ifGiven: "unmatched").flatMap(Mock.Unmatched.init) ?? mock?.unmatched ?? .empty
         comparesLive = mock?.tape?.comparesLive == true
         let mayWait = unmatched == .next || comparesLive || mock?.hasRawRules == true
-        waitsForRule = mayWait && mock?.asksMessage == true
+        waitsForRule = mayWait && mock.map { $0.asks > .head } ?? false
         var events: EventSet = waitsForRule ? [.requestHead, .requestMessages, .requestEnd] : .requestHead
         if comparesLive { events.formUnion([.responseHead, .responseMessages, .plainBodies, .finished]) }
         self.events = events
@@ -64,7 +64,7 @@ final class MockInterceptor: Interceptor {
     /// What becomes of a call that is not served here, or not yet.
     enum CallState {
         /// Its first message decides on that.
-        case waiting(Suspension)
+        case waiting(Suspension, MockContext)
         /// The upstream serves it, and a tape says how it did before.
         case compared(TapeComparison)
     }
@@ -80,44 +80,43 @@ final class MockInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         guard let server, server.mock.isFor(call) else { return .next }
         if let missing = call.missingTypes, call.lacksMessageTypes { return .reject(missing) }
-        let context = MockContext(call, on: server.worker)
-        switch server.mock.choose(context, isKnown: false, server.memory) {
+        let context = MockContext(call, on: server.worker, keepsAll: server.mock.asks == .all)
+        switch server.mock.choose(context, server.memory) {
         case .rule(let rule): return use(rule, context)
         case .none(let lack): return server.unmatched(lack, context)
         case .message where !plan.waitsForRule: return server.serve(nil)
         case .message:
             let suspension = Suspension()
-            call[stateOf: self] = .waiting(suspension)
+            call[stateOf: self] = .waiting(suspension, context)
             return .suspend(suspension)
         }
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        decide(call, payload)
+        decide(call) { $0.received(payload) }
         return .next
     }
 
     func requestEnd(_ call: Call) -> Verdict {
         // A request may have no message at all, and plain HTTP has a body instead.
-        guard call.rpcProtocol == .http else {
-            decide(call, Span())
-            return .next
+        let body = call.rpcProtocol == .http ? call.heldRequest(at: self) : []
+        decide(call) { context in
+            if call.rpcProtocol == .http { context.received(body.span) }
+            context.ended()
         }
-        let body = call.heldRequest(at: self)
-        decide(call, body.span)
         return .next
     }
 
-    /// The first message has come, or none will: the call that waits for that is served here, or goes on.
-    private func decide(_ call: Call, _ payload: Span<UInt8>) {
-        guard let server, case .waiting(let suspension)? = call[stateOf: self] else { return }
+    /// More is known of a call that waits for that: it is served here, or goes on, or waits further.
+    private func decide(_ call: Call, _ change: (inout MockContext) -> Void) {
+        guard let server, case .waiting(let suspension, var context)? = call[stateOf: self] else { return }
+        // Nobody else has it meanwhile, so that it is not copied.
         call[stateOf: self] = nil
-        var context = MockContext(call, on: server.worker)
-        context.received(payload)
-        switch server.mock.choose(context, isKnown: true, server.memory) {
+        change(&context)
+        switch server.mock.choose(context, server.memory) {
         case .rule(let rule): suspension.resume(use(rule, context))
         case .none(let lack): suspension.resume(server.unmatched(lack, context))
-        case .message: suspension.resume()
+        case .message: call[stateOf: self] = .waiting(suspension, context)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Documents
 internal import Events
+internal import Protocols
 internal import Proxy
 
 /// A rule of a mock: the calls that it is for, and what becomes of them.
@@ -24,6 +25,8 @@ final class MockRule: Sendable {
     /// What is asked of the first message.
     private let json: [JSONCondition]
     private let body: JSONTest?
+    /// What is asked of all messages.
+    private let messages: [[JSONCondition]]?
     /// What tells a recorded request from others, on a tape.
     private let recorded: TapeIdentity?
     /// How often it applies; none is always.
@@ -48,6 +51,11 @@ final class MockRule: Sendable {
         url = MockURL(when)
         json = JSONCondition.all(when)
         body = when.node("body").map { JSONTest($0, ofText: true, into: section.diagnostics) }
+        messages = Self.messages(when)
+        if messages != nil, section.has("script") {
+            let problem = "\"messages\" and \"script\" exclude each other"
+            section.report("\(problem); write \"expect\" in the script", at: "script")
+        }
         times = section.integer(ifGiven: "times")
         state = section.has("state") ? MockState(section.section("state")) : nil
         signal = section.string(ifGiven: "signal")
@@ -60,7 +68,7 @@ final class MockRule: Sendable {
     /// Reads a call of a tape and reports what is wrong with it.
     init(recorded document: Section, number: Int, index: Int, _ form: TapeForm) {
         self.index = index
-        (condition, url, json, body, state, signal) = (nil, nil, [], nil, nil, nil)
+        (condition, url, json, body, messages, state, signal) = (nil, nil, [], nil, nil, nil, nil)
         recorded = TapeIdentity(document, form)
         times = 1
         script = MockScript(recorded: document, form)
@@ -77,8 +85,23 @@ final class MockRule: Sendable {
         condition == nil && url == nil ? json.first?.equality : nil
     }
 
-    /// Whether it asks for the first message.
-    var asksMessage: Bool { !json.isEmpty || body != nil || state?.of.asksMessage == true || recorded != nil }
+    /// How much of a request it asks for.
+    var asks: MockContext.Known {
+        if messages != nil { return .all }
+        let isFirst = !json.isEmpty || body != nil || state?.of.asksMessage == true || recorded != nil
+        return isFirst ? .first : .head
+    }
+
+    private static func messages(_ when: Section) -> [[JSONCondition]]? {
+        guard let node = when.node("messages") else { return nil }
+        guard case .sequence(let items) = node.content else {
+            when.report("\"messages\" cannot be \(node.summary); write a list of conditions", at: "messages")
+            return nil
+        }
+        return items.map { item in
+            (item.entries ?? []).compactMap { JSONCondition($0, .request, into: when.diagnostics) }
+        }
+    }
 
     /// The signals that its script waits for.
     var awaitedSignals: [String] { script.awaitedSignals }
@@ -99,11 +122,24 @@ final class MockRule: Sendable {
     func lackOfMessage(_ context: MockContext) -> Lack? {
         if let text = recorded?.lackOfMessage(context) { return Lack(depth: 2, asksFor: text) }
         for (number, condition) in json.enumerated() {
-            let holds = context.message.map { condition.holds(for: $0, context.isProtoJSON) } ?? false
+            let holds = context.first.value.map { condition.holds(for: $0, context.isProtoJSON) } ?? false
             if !holds { return Lack(depth: 2 + number, asksFor: "another value at \(condition.name)") }
         }
-        guard let body, !body.holds(for: .string(String(decoding: context.payload, as: UTF8.self))) else { return nil }
+        if let messages, let text = Self.lack(messages, context) { return Lack(depth: 2, asksFor: text) }
+        guard let body, !body.holds(for: .string(String(decoding: context.first.payload, as: UTF8.self))) else {
+            return nil
+        }
         return Lack(depth: 2, asksFor: "another body")
+    }
+
+    private static func lack(_ messages: [[JSONCondition]], _ context: MockContext) -> String? {
+        guard let all = context.messages else { return "messages that are shorter" }
+        guard all.count == messages.count else { return "\(messages.count) messages" }
+        for (index, message) in all.enumerated() {
+            let wrong = messages[index].first { !$0.holds(for: message, context.isProtoJSON) }
+            if let wrong { return "another value at \(wrong.name) of message \(index + 1)" }
+        }
+        return nil
     }
 
     /// The parts of a call's path that the rule names.

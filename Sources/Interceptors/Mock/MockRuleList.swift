@@ -42,14 +42,14 @@ struct MockRuleList: Sendable {
     var isIndexed: Bool { !parts.isEmpty }
 
     /// The rules that may be for a call, and of each table one more that says what it asks for.
-    func candidates(_ context: MockContext, isKnown: Bool) -> [Int] {
+    func candidates(_ context: MockContext) -> [Int] {
         guard isIndexed else { return all }
         return parts.reduce(into: []) { candidates, part in
             switch part {
             case .rules(let rules): candidates += rules
-            case .table(_, let all, _) where !isKnown: candidates += all.prefix(1)
+            case .table(_, let all, _) where context.known == .head: candidates += all.prefix(1)
             case .table(let pointer, let all, let byValue):
-                let value = context.value(at: pointer)
+                let value = context.firstValue(at: pointer)
                 if case .number? = value {
                     // It may be worth the same as an integer.
                     candidates += all

@@ -171,3 +171,28 @@ def test_many_rules_that_ask_for_different_values_in_one_place(martlet):
         for other in ({"id": 2000}, {"id": "8"}, {"id": [1]}, {}):
             message = client.post("/a.B/Get", json=other).json()["message"]
             assert message.endswith("asks for another value at /id"), message
+
+
+@pytest.mark.parametrize("unmatched", ["unimplemented", "next"])
+def test_conditions_on_all_messages_of_a_stream(mocked, eliza, unmatched, caller):
+    rules = """
+    methods:
+      Listen:
+        - { when: { messages: [ { /sentence: a }, { /sentence: { regex: ^b } } ] }, respond: { json: { sentence: two } } }
+        - { when: { json: { /sentence: a }, messages: [ {}, {}, {} ] }, respond: { json: { sentence: three } } }
+    """
+    proxy = mocked(
+        rules,
+        more=f"upstreams: {{ default: {{ url: {eliza.url}, speaks: connect }} }}",
+        interceptors=f"[ {{ mock: {{ name: eliza, unmatched: {unmatched} }} }} ]",
+    )
+    client = caller(proxy)
+    assert client.listen(["a", "bc"]) == "two"
+    assert client.listen(["a", "x", "y"]) == "three"
+    if unmatched == "next":
+        assert client.listen(["a", "x"])
+    else:
+        with pytest.raises(Exception, match="asks for another value at /sentence of message 2"):
+            client.listen(["a", "x"])
+        with pytest.raises(Exception, match="asks for 2 messages"):
+            client.listen(["b", "x", "y"])
