@@ -2,7 +2,6 @@
 
 import json
 import textwrap
-import time
 
 import pytest
 from support.servers.eliza import Client
@@ -126,14 +125,17 @@ def test_what_was_not_to_be_shown_counts_as_equal(taped):
 @pytest.mark.waits
 @pytest.mark.parametrize(("timing", "expected"), [("recorded", [100, 200, 300]), ("2x", [50, 100, 150]), ("none", [0, 0, 0])])
 def test_the_rhythm(taped, timing, expected):
-    proxy = taped(CONVERSE.format(service=SERVICE) * 2, f", timing: {timing}")
+    proxy = taped(CONVERSE.format(service=SERVICE) * 5, f", timing: {timing}")
     client = Client(proxy.url, http=2)
-    for _ in range(2):
-        start, seen = time.monotonic(), []
+    for _ in range(5):
         with pytest.raises(Exception, match="enough"):
-            for _ in client.converse(["a", "b"]):
-                seen.append((time.monotonic() - start) * 1000)
-    assert all(abs(a - b) <= (20 if timing != "none" else 10) for a, b in zip(seen, expected, strict=True)), seen
+            list(client.converse(["a", "b"]))
+    # By the clock of the mock, and at its best: a machine that is busy lets processes wait for longer than that.
+    calls = json.loads(proxy.admin("/mocks/eliza/calls").text)["calls"]
+    seen = [[message["ms"] for message in call["sent"]] for call in calls]
+    assert all(time >= wanted for times in seen for time, wanted in zip(times, expected, strict=True)), seen
+    late = min(max(time - wanted for time, wanted in zip(times, expected, strict=True)) for times in seen)
+    assert late <= (20 if timing != "none" else 10), seen
 
 
 def test_a_message_that_is_not_as_recorded_ends_the_call(taped):
