@@ -300,7 +300,7 @@ def test_a_mock_of_the_configuration_counts_as_an_upstream(tested):
         mocks: { m: { methods: { Get: [ { respond: { code: not_found } } ] } } }
         interceptors: [ { mock: m } ]
         """
-    result = tested("call: { method: a.B/Get }\nexpect: { upstream: m, attempts: 1, code: not_found, decided_by: "interceptor:mock" }", config=config, given="")
+    result = tested("call: { method: a.B/Get }\nexpect: { upstream: m, attempts: 1, code: not_found, decided_by: 'interceptor:mock' }", config=config, given="")
     assert result.code == 0, result.text
 
 

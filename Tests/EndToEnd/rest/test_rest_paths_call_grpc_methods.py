@@ -351,7 +351,7 @@ def test_the_log_and_the_metrics_tell_of_rest(proxy, tmp_path):
     )
     with started.http() as http:
         assert http.get("/v1/things/lamp").status_code == 200
-    line = json.loads(eventually(lambda: log.read_text().splitlines(), what="the line")[-1])
+    line = json.loads(eventually(lambda: log.exists() and log.read_text().splitlines(), what="the line")[-1])
     assert (line["protocol"], line["http_method"], line["path"]) == ("rest", "GET", "/v1/things/lamp")
     assert (line["service"], line["method"]) == ("rest.v1.Things", "Get")
     assert line["translated"] == "rest/json → grpc/proto"
