@@ -114,13 +114,14 @@ install-man: # The manual pages, as part of `install`
 install: install-man ## Install the built binary, units and configuration (DESTDIR, PREFIX)
 	@test -x $(BINARY) || { echo "install: build it first: make build" >&2; exit 1; }
 	install -D -s -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/martlet
-	install -d $(UNITS) $(USER_UNITS) $(EXAMPLES)
+	install -d $(UNITS) $(USER_UNITS) $(EXAMPLES)/tests
 	$(AT_PREFIX) systemd/martlet.service | install -m 0644 /dev/stdin $(UNITS)/martlet.service
 	sed -f systemd/template.sed systemd/martlet.service | $(AT_PREFIX) | install -m 0644 /dev/stdin $(UNITS)/martlet@.service
 	$(AT_PREFIX) systemd/martlet-user.service | install -m 0644 /dev/stdin $(USER_UNITS)/martlet.service
 	install -m 0644 systemd/martlet.socket $(UNITS)
 	install -D -m 0644 systemd/martlet.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/martlet.conf
-	install -m 0644 etc/examples/* $(EXAMPLES)
+	install -m 0644 etc/examples/*.yaml $(EXAMPLES)
+	install -m 0644 etc/examples/tests/*.yaml $(EXAMPLES)/tests
 	@for licence in .build/licences/*; do \
 	    test ! -e "$$licence" || install -m 0644 "$$licence" $(DESTDIR)$(PREFIX)/share/doc/martlet; done
 	test -e $(CONFIGURATION) || install -D -m 0644 etc/martlet.yaml $(CONFIGURATION)
