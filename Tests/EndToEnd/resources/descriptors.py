@@ -8,12 +8,11 @@ import select
 def limited_to(soft, hard=None, one_processor=False):
     """Options for a daemon that starts with this limit of descriptors; it may have to share one processor with its programs."""
 
-    def prepare():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard or soft))
-        if one_processor:
-            os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-
-    return {"preexec_fn": prepare}
+    # Not in a fork of this process: libraries with threads of their own would run in it, and write to its streams.
+    through = ["prlimit", f"--nofile={soft}:{hard or soft}"]
+    if one_processor:
+        through += ["taskset", "--cpu-list", str(min(os.sched_getaffinity(0)))]
+    return {"through": through}
 
 
 def limits(pid):
