@@ -227,7 +227,7 @@ extension MockSettings {
         Option("took", .duration, "The time until its end."),
         Option("request", .section([Option("headers", .map, "The headers of the request.")]), "The request."),
         Option("script", .sections(recordedOptions), "The messages of both sides."),
-        Option("cancelled", .bool, "Whether the caller left."),
+        Option("canceled", .bool, "Whether the caller left."),
         Option("by", .string, "Who ended the call, if not the upstream."),
         Option("incomplete", .string, "What lacks of the recording."),
     ]

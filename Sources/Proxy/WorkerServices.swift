@@ -33,6 +33,7 @@ public final class WorkerServices {
         return new
     }
     private var madeFetches: SharedFetches?
+    private var own: [ObjectIdentifier: AnyObject] = [:]
     /// What responds to requests of our own, where nothing is to be sent.
     var rehearsed: RehearsedFetches?
     /// Whether programs may be started.
@@ -73,6 +74,14 @@ public final class WorkerServices {
     /// Has `work` done once the events of this turn of the loop are handled.
     public func atEndOfTurn(_ work: any EndOfTurn) { context.atEndOfTurn(work) }
 
+    /// The one object of its type that interceptors of this worker share, made when it is first asked for.
+    public func shared<Object: AnyObject>(make: () -> Object) -> Object {
+        if let known = own[ObjectIdentifier(Object.self)] as? Object { return known }
+        let new = make()
+        own[ObjectIdentifier(Object.self)] = new
+        return new
+    }
+
     /// Makes what serves calls in this process, which metrics and logs know by this name as they do an upstream.
     ///
     /// To be asked for when an interceptor is made.
@@ -93,7 +102,8 @@ public final class WorkerServices {
                 exceeded: { _ in },
                 logLimiter: log,
                 tls: nil
-            )
+            ),
+            translates: translates
         )
     }
 

@@ -8,7 +8,13 @@ public struct FakeMessage {
     private static let maxDepth = 4
     private static let items = 2
 
+    /// How many fields may still have a value: types may be wide as well.
+    private final class Budget {
+        var left = 10_000
+    }
+
     private let chance: () -> Double
+    private let budget = Budget()
 
     /// Invents by `chance`, which returns numbers from 0 up to, and without, 1.
     public init(_ chance: @escaping () -> Double) { self.chance = chance }
@@ -38,7 +44,8 @@ public struct FakeMessage {
         for (place, field) in type.fields.enumerated() {
             // Of a oneof the first field has a value.
             guard !type.fields[..<place].contains(where: { $0.isAlternative(to: field) }) else { continue }
-            guard !field.isMessage || depth < Self.maxDepth || field.isRequired else { continue }
+            guard !field.isMessage || depth < Self.maxDepth, budget.left > 0 else { continue }
+            budget.left -= 1
             if !isFirst { queue.append(",") }
             isFirst = false
             queue.append(field.jsonStart)

@@ -34,6 +34,18 @@ struct JSONCondition: Sendable {
         return entries.compactMap { JSONCondition($0, .request, into: section.diagnostics) }
     }
 
+    /// The conditions of each message of a list, if the section has one; what is wrong is reported.
+    static func lists(_ key: String, of section: Section) -> [[JSONCondition]]? {
+        guard let node = section.node(key) else { return nil }
+        guard case .sequence(let items) = node.content else {
+            section.report("\"\(key)\" cannot be \(node.summary); write a list of conditions", at: key)
+            return nil
+        }
+        return items.map { item in
+            (item.entries ?? []).compactMap { JSONCondition($0, .request, into: section.diagnostics) }
+        }
+    }
+
     /// The place and the key of the value that must be there, if it must be one that has a key.
     var equality: (pointer: JSONPointer, key: [UInt8])? {
         if case .value(let value) = test, let key = value.key { (pointer, key) } else { nil }

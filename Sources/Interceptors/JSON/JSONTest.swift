@@ -46,7 +46,9 @@ public indirect enum JSONTest: Sendable {
     private static func operation(_ member: Node.Entry, _ ofText: Bool, into diagnostics: Diagnostics) -> JSONTest? {
         let node = member.value
         switch member.key {
-        case "equals": return .value(value(node))
+        case "equals":
+            if ofText, case .scalar(let text, _) = node.content { return .value(.string(text)) }
+            return .value(value(node))
         case "not": return .not(JSONTest(node, ofText: ofText, into: diagnostics))
         case "any":
             guard case .sequence(let items) = node.content else { return nil }
@@ -65,7 +67,12 @@ public indirect enum JSONTest: Sendable {
         case "length": return number(node).flatMap { Int(exactly: $0) }.map { .length($0) }
         case "above": return number(node).map { .above($0) }
         case "below": return number(node).map { .below($0) }
-        default: return nil
+        default:
+            guard ofText else { return nil }
+            let known = ["equals", "not", "any", "regex", "contains", "length", "above", "below"]
+            let advice = Suggestion.text(for: member.key, among: known)
+            diagnostics.report("unknown condition \(Diagnostic.quote(member.key)); \(advice)", at: member.keyMark)
+            return .absent
         }
     }
 

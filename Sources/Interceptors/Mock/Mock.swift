@@ -69,6 +69,9 @@ final class Mock: Sendable {
         byMethod = Dictionary(methods) { first, _ in first }
             .mapValues { [rules] in MockRuleList($0 + general, of: rules) }
         self.general = MockRuleList(general, of: rules)
+        for list in byMethod.values + [self.general] {
+            MockRule.check(list.all.map { rules[$0] }, into: section.diagnostics)
+        }
         asks = rules.map(\.asks).max() ?? .head
         signals = Set(rules.flatMap(\.awaitedSignals)).sorted()
     }
@@ -117,24 +120,35 @@ final class Mock: Sendable {
     ///   - memory: what counts the applications of rules.
     /// - Returns: the rule, which has been applied.
     func choose(_ context: MockContext, _ memory: MockMemory) -> Choice {
+        guard let tape, tape.order == .recorded else { return choose(candidates(context), context, memory) }
+        // The next one must be this, whatever it is; another worker may have been faster.
+        while let next = memory.nextUnplayed {
+            let choice = choose([next], context, memory)
+            guard case .none = choice, memory.nextUnplayed != next else { return choice }
+        }
+        if tape.repeats, let last = rules.last(where: { $0.flaw == nil }) { return .rule(last) }
+        return .none("all calls of the tape have been played; record more, or write repeat: true")
+    }
+
+    private func choose(_ candidates: [Int], _ context: MockContext, _ memory: MockMemory) -> Choice {
         var nearest: (rule: MockRule, lack: MockRule.Lack)?
         func pass(_ rule: MockRule, _ lack: MockRule.Lack) {
             if lack.depth > nearest?.lack.depth ?? -1 { nearest = (rule, lack) }
         }
         var played: [MockRule] = []
-        for index in candidates(context, memory) {
+        for index in candidates {
             let rule = rules[index]
             if let lack = rule.lackOfHead(context.call) {
                 pass(rule, lack)
                 continue
             }
+            if let flaw = rule.flaw {
+                pass(rule, MockRule.Lack(depth: 1, text: "cannot be played: \(flaw)"))
+                continue
+            }
             guard context.known >= rule.asks else { return .message }
             if let lack = rule.lackOfMessage(context) {
                 pass(rule, lack)
-                continue
-            }
-            if let flaw = rule.flaw {
-                pass(rule, MockRule.Lack(depth: Int.max, text: "cannot be played: \(flaw)"))
                 continue
             }
             switch memory.apply(rule, key: rule.state?.of.value(context) ?? []) {
@@ -155,16 +169,12 @@ final class Mock: Sendable {
 
     private func noRuleText(_ call: Call) -> String {
         guard tape != nil else { return "it has no rule for the method" }
-        return "the tape has no call of \(String(decoding: TapeIdentity.call(of: call), as: UTF8.self))"
+        return "the tape has no call of \(String(decoding: call.fullName, as: UTF8.self))"
     }
 
-    private func candidates(_ context: MockContext, _ memory: MockMemory) -> [Int] {
+    private func candidates(_ context: MockContext) -> [Int] {
         let call = context.call
-        if let tape {
-            // The next one must be this, whatever it is.
-            guard tape.order == .any else { return memory.nextUnplayed.map { [$0] } ?? [] }
-            return byCall[TapeIdentity.call(of: call)]?.all ?? []
-        }
+        if tape != nil { return byCall[call.fullName]?.all ?? [] }
         let request = call.request
         guard let procedure = call.rpcProcedure else { return general.candidates(context) }
         let list = byMethod[request.path.extracting(procedure.method).array] ?? general

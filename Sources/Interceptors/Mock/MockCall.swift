@@ -21,7 +21,7 @@ final class MockCall: LocalService {
     /// Whether the script waits for time to pass.
     private var timer: Timer?
     /// The signal that the script waits for.
-    private var alarm: (ticket: Int, number: Int)?
+    private var alarm: (name: String, ticket: Int, number: Int)?
     /// How often each signal has been raised that is of no use for the call any more.
     private var usedSignals: [String: Int] = [:]
     /// A message that came before the step that waits for it.
@@ -40,6 +40,8 @@ final class MockCall: LocalService {
 
     private func begin(_ rule: MockRule) {
         script = rule.script.steps
+        // An attempt may come to another rule than the one before, which has decided how the caller is spoken to.
+        if context.call.rpcProtocol != .http, exchange.isRaw != rule.script.isRaw { script = MockScript.mixed }
         context.captures = rule.captures(of: context.call)
         journal?.chosen(rule)
         if let signal = rule.signal { server.signals.raise(signal) }
@@ -51,7 +53,7 @@ final class MockCall: LocalService {
 
     var wantsMessage: Bool {
         // A rule may ask for all of them.
-        guard let script else { return context.number == 0 || context.messages != nil }
+        guard let script else { return context.number == 0 || context.keepsAll }
         guard position < script.count, !hasUnused else { return true }
         switch script[position] {
         case .expect, .recorded, .receive, .closed: return true
@@ -78,8 +80,8 @@ final class MockCall: LocalService {
     func ended() {
         timer?.cancel()
         timer = nil
-        if let (ticket, number) = alarm {
-            server.signals.stopWaiting(ticket)
+        if let (name, ticket, number) = alarm {
+            server.signals.stopWaiting(for: name, ticket)
             server.alarms?.remove(number)
             alarm = nil
         }
@@ -119,10 +121,10 @@ final class MockCall: LocalService {
         case .rule(let rule): begin(rule)
         case .message: return false
         case .none(let lack):
-            script = server.steps(ofUnmatched: context.call)
-            guard script == nil else { return true }
             server.memory.noteUnmatched()
             journal?.unmatched(lack)
+            script = server.steps(ofUnmatched: context.call)
+            guard script == nil else { return true }
             end(server.error(lack))
             return false
         }
@@ -156,10 +158,13 @@ final class MockCall: LocalService {
             exchange.send(payload.span)
         case .plain(let response):
             guard context.call.rpcProtocol == .http else { return true }
-            note(.status(.ok, ""))
-            try response.send(context, to: exchange)
+            let body = try response.body(context)
+            journal?.sent(body, context)
+            note(.response(response.status))
+            response.send(body, context, to: exchange)
         case .raw(let response):
-            note(.status(.ok, ""))
+            journal?.sent(response.body, context)
+            note(.response(response.status))
             response.send(to: exchange)
         case .end(let step): end(try step.error(context), trailers: step.trailers(context))
         case .fail(let failure):
@@ -231,7 +236,7 @@ final class MockCall: LocalService {
             usedSignals[name] = used + 1
             return true
         }
-        alarm = (ticket, number)
+        alarm = (name, ticket, number)
         return false
     }
 }

@@ -29,11 +29,13 @@ struct MockContext {
     /// All messages, if a rule may ask for them; none if they are too long.
     private(set) var messages: [JSONValue]?
     private var kept = 0
+    /// Whether a rule may ask for all messages, so that all are wanted.
+    let keepsAll: Bool
     /// The parts of the path that the rule names.
     var captures: [String: [UInt8]] = [:]
 
     init(_ call: Call, on worker: WorkerServices, keepsAll: Bool = false) {
-        (self.call, self.worker) = (call, worker)
+        (self.call, self.worker, self.keepsAll) = (call, worker, keepsAll)
         if keepsAll { messages = [] }
     }
 

@@ -22,6 +22,9 @@ struct MockEnd: Sendable {
     /// What callers of RPC are told in place of a redirection, which they do not follow.
     static let redirected = MockEnd(.unknown, "the upstream responds with a redirection")
 
+    /// What a call is told whose attempts come to rules that do not go together.
+    static let mixed = MockEnd(.internal, "a mock cannot respond to attempts of one call with raw bytes and without")
+
     private init(_ code: RPCCode, _ message: String = "") {
         self.code = code
         self.message = MockText(message, at: .start, into: Diagnostics())

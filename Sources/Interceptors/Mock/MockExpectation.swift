@@ -50,7 +50,7 @@ public struct MockExpectation {
             ($0.key.lowercased(), JSONTest($0.value, ofText: true, into: diagnostics))
         }
         json = JSONCondition.all(section)
-        messages = Self.messages(section)
+        messages = JSONCondition.lists("messages", of: section)
         code = section.string(ifGiven: "code")
         rule = section.string(ifGiven: "rule")
         isUnmatched = section.has("unmatched") ? section.bool("unmatched") : nil
@@ -58,17 +58,6 @@ public struct MockExpectation {
         differs = section.has("differs") ? section.bool("differs") : nil
         isUnplayed = section.bool("unplayed")
         counts = Self.counts(section)
-    }
-
-    private static func messages(_ section: Section) -> [[JSONCondition]]? {
-        guard let node = section.node("messages") else { return nil }
-        guard case .sequence(let items) = node.content else {
-            section.report("\"messages\" cannot be \(node.summary); write a list of conditions", at: "messages")
-            return nil
-        }
-        return items.map { item in
-            (item.entries ?? []).compactMap { JSONCondition($0, .request, into: section.diagnostics) }
-        }
     }
 
     private static func counts(_ section: Section) -> ClosedRange<Int> {
@@ -110,8 +99,13 @@ public struct MockExpectation {
     public static func calls(_ count: Int) -> String { count == 1 ? "1 call" : "\(count) calls" }
 
     /// How many of a mock's calls, as its journal page has them, are as is expected.
-    public func count(in page: JSONValue) -> Int {
-        if isUnplayed, case .array(let unplayed)? = page["unplayed"] { return unplayed.count }
+    ///
+    /// - Returns: the number; none if it is about the tape of a mock that has none.
+    public func count(in page: JSONValue) -> Int? {
+        if isUnplayed {
+            guard case .array(let unplayed)? = page["unplayed"] else { return nil }
+            return unplayed.count
+        }
         return Self.calls(in: page).count { fits($0) }
     }
 

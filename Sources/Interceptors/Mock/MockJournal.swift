@@ -26,6 +26,8 @@ struct MockJournal: Sendable {
     /// How a call has ended.
     enum End {
         case status(RPCCode, String)
+        /// With a response of this HTTP status, be it plain or raw.
+        case response(Int)
         /// The caller has left.
         case canceled
         /// The mock has failed as an upstream does.
@@ -84,6 +86,8 @@ struct MockJournal: Sendable {
     private(set) var count = 0
     /// About how many bytes they take.
     private(set) var bytes = 0
+    /// How many calls had come when all were removed.
+    private var cleared = 0
     private var entries: [Entry] = []
     /// The place of the oldest one that is kept.
     private var first = 0
@@ -117,10 +121,10 @@ struct MockJournal: Sendable {
         makeRoom()
     }
 
-    /// Forgets all calls, and that they came.
-    mutating func removeAll() { self = MockJournal(limit: limit, count: count) }
+    /// Removes all calls; those that come keep their numbers.
+    mutating func removeAll() { self = MockJournal(limit: limit, cleared: count) }
 
-    private init(limit: Int, count: Int) { (self.limit, self.count) = (limit, count) }
+    private init(limit: Int, cleared: Int) { (self.limit, count, self.cleared) = (limit, cleared, cleared) }
 
     private mutating func makeRoom() {
         while bytes > limit, first < entries.count {
@@ -138,7 +142,7 @@ struct MockJournal: Sendable {
     /// Writes the calls as members of an object of JSON.
     func describe(to json: inout JSONWriter) {
         let kept = entries[first...]
-        json.field("forgotten", number: count - kept.count)
+        json.field("forgotten", number: count - cleared - kept.count)
         json.beginArray("calls")
         for (number, entry) in zip((count - kept.count + 1)..., kept) {
             json.beginItem(onNewLine: true)
@@ -166,6 +170,7 @@ extension MockJournal.Entry {
         case .status(let code, let message):
             json.field("code", text: code.name)
             if !message.isEmpty { json.field("message", string: message) }
+        case .response(let status): json.field("status", number: status)
         case .canceled: json.field("canceled", true)
         case .failed(let problem): json.field("failed", string: problem)
         }

@@ -22,6 +22,8 @@ public final class MockMemory: Sendable {
         var states: MockStates
         var journal: MockJournal
         var unmatched = 0
+        /// All rules before it have applied.
+        var next = 0
     }
 
     /// The name of the mock.
@@ -32,14 +34,20 @@ public final class MockMemory: Sendable {
     private let digest: Int
     /// The places of its rules.
     private let places: [String]
+    /// How often each rule counts as applied at first.
+    private let initial: [Int]
+    private let isOfTape: Bool
     private let content: Locked<Content>
 
     init(of mock: Mock) {
         (name, settings, signals, places) = (mock.name, mock.settings, mock.signals, mock.rules.map(\.place))
         digest = mock.tape?.digest ?? 0
+        // What cannot be played is passed by.
+        initial = mock.rules.map { $0.flaw == nil ? 0 : 1 }
+        isOfTape = mock.tape != nil
         content = Locked(
             Content(
-                applied: Array(repeating: 0, count: mock.rules.count),
+                applied: initial,
                 states: MockStates(limit: mock.keyLimit),
                 journal: MockJournal(limit: mock.journalLimit)
             )
@@ -66,7 +74,12 @@ public final class MockMemory: Sendable {
     }
 
     /// The first call of a tape that has not been played.
-    var nextUnplayed: Int? { content.withLock { $0.applied.firstIndex(of: 0) } }
+    var nextUnplayed: Int? {
+        content.withLock { content in
+            while content.next < content.applied.count, content.applied[content.next] > 0 { content.next += 1 }
+            return content.next < content.applied.count ? content.next : nil
+        }
+    }
 
     /// Whether it is what is remembered of a mock that is like this.
     func isMemory(of mock: Mock) -> Bool { settings == mock.settings && digest == mock.tape?.digest ?? 0 }
@@ -91,10 +104,10 @@ public final class MockMemory: Sendable {
     /// Begins anew: no rule has applied, no key has a state, and no call is known.
     public func reset() {
         content.withLock { content in
-            content.applied = content.applied.map { _ in 0 }
+            content.applied = initial
             content.states = MockStates(limit: content.states.limit)
             content.journal.removeAll()
-            content.unmatched = 0
+            (content.unmatched, content.next) = (0, 0)
         }
     }
 
@@ -124,7 +137,7 @@ public final class MockMemory: Sendable {
     public func describeCalls(to json: inout JSONWriter) {
         let content = content.withLock { $0 }
         json.field("mock", string: name)
-        if digest != 0 {
+        if isOfTape {
             let unplayed = zip(places, content.applied).filter { $0.1 == 0 }
             json.field("unplayed", texts: unplayed.map { Array($0.0.utf8) })
         }

@@ -38,8 +38,15 @@ struct MockPlainResponse: Sendable {
         message = .bytes(section.base64("body_base64") ?? Array(section.string("body").utf8))
     }
 
+    /// The body for a call.
+    func body(_ context: MockContext) throws(RPCError) -> [UInt8] {
+        if let body { return body.value(context) }
+        guard let message else { return [] }
+        return try message.payload(context)
+    }
+
     /// Sends the response.
-    func send(_ context: MockContext, to exchange: LocalExchange) throws(RPCError) {
+    func send(_ bytes: [UInt8], _ context: MockContext, to exchange: LocalExchange) {
         var headers = fields.values(context)
         let hasType = headers.contains { $0.name.span.equals("content-type") }
         if case .json? = message, body == nil, !hasType {
@@ -48,9 +55,6 @@ struct MockPlainResponse: Sendable {
         if let location {
             headers.append((Array("location".utf8), MockFields.visible(location.value(context))))
         }
-        var bytes = body?.value(context)
-        if bytes == nil, let message { bytes = try message.payload(context) }
-        let whole = bytes ?? []
-        exchange.respond(status: status, headers: headers, body: whole.span)
+        exchange.respond(status: status, headers: headers, body: bytes.span)
     }
 }

@@ -5,10 +5,10 @@ internal import Proxy
 
 /// A response byte for byte, in the protocol of the caller, be it right or wrong.
 struct MockRaw: Sendable {
-    private let status: Int
+    let status: Int
     private let headers: [(name: [UInt8], value: [UInt8])]
     /// The body, with the envelopes of its messages.
-    private let body: [UInt8]
+    let body: [UInt8]
     private let trailers: [(name: [UInt8], value: [UInt8])]
 
     /// Reads the options and reports what is wrong with them.

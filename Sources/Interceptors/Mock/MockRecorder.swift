@@ -31,11 +31,7 @@ struct MockRecorder {
         let queue = ByteQueue()
         var json = JSONWriter(to: queue)
         let request = call.request
-        if call.rpcProcedure != nil {
-            json.field("call", string: String(request.path.string.dropFirst()))
-        } else {
-            json.field("call", string: "\(request.method.string) \(request.target.string)")
-        }
+        json.field("call", string: String(decoding: call.fullName, as: UTF8.self))
         json.field("protocol", text: call.protocolName)
         json.beginObject("headers")
         for index in 0..<request.count where !isRepeated(index, in: request) {

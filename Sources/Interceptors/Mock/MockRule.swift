@@ -39,6 +39,7 @@ final class MockRule: Sendable {
     let place: String
     /// What it is, for people: `the rule at 7:11`.
     let title: String
+    private let mark: Mark
     /// What lacks of the recording, so that it cannot be played.
     let flaw: String?
 
@@ -51,15 +52,12 @@ final class MockRule: Sendable {
         url = MockURL(when)
         json = JSONCondition.all(when)
         body = when.node("body").map { JSONTest($0, ofText: true, into: section.diagnostics) }
-        messages = Self.messages(when)
-        if messages != nil, section.has("script") {
-            let problem = "\"messages\" and \"script\" exclude each other"
-            section.report("\(problem); write \"expect\" in the script", at: "script")
-        }
+        messages = JSONCondition.lists("messages", of: when)
         times = section.integer(ifGiven: "times")
         state = section.has("state") ? MockState(section.section("state")) : nil
         signal = section.string(ifGiven: "signal")
         script = MockScript(section)
+        mark = section.mark
         place = "\(section.mark)"
         title = "the rule at \(place)"
         (recorded, flaw) = (nil, nil)
@@ -72,9 +70,19 @@ final class MockRule: Sendable {
         recorded = TapeIdentity(document, form)
         times = 1
         script = MockScript(recorded: document, form)
+        mark = document.mark
         place = "call \(number)"
         title = "call \(number) of the tape"
-        flaw = document.string(ifGiven: "incomplete") ?? (document.bool("cancelled") ? "the caller left" : nil)
+        flaw = document.string(ifGiven: "incomplete") ?? (document.bool("canceled") ? "the caller left" : nil)
+    }
+
+    /// Reports a rule whose script would get no messages, since another of these has waited for all.
+    static func check(_ rules: [MockRule], into diagnostics: Diagnostics) {
+        guard rules.contains(where: { $0.asks == .all }) else { return }
+        for rule in rules where rule.script.readsMessages {
+            let problem = "another rule of the method waits for all \"messages\", and this script would get none"
+            diagnostics.report("\(problem); write \"json\" there, or remove the steps that wait", at: rule.mark)
+        }
     }
 
     /// The call that was recorded, if the rule is one of a tape.
@@ -92,23 +100,12 @@ final class MockRule: Sendable {
         return isFirst ? .first : .head
     }
 
-    private static func messages(_ when: Section) -> [[JSONCondition]]? {
-        guard let node = when.node("messages") else { return nil }
-        guard case .sequence(let items) = node.content else {
-            when.report("\"messages\" cannot be \(node.summary); write a list of conditions", at: "messages")
-            return nil
-        }
-        return items.map { item in
-            (item.entries ?? []).compactMap { JSONCondition($0, .request, into: when.diagnostics) }
-        }
-    }
-
     /// The signals that its script waits for.
     var awaitedSignals: [String] { script.awaitedSignals }
 
     /// What of the head of a call is not as the rule asks; none if all is.
     func lackOfHead(_ call: Call) -> Lack? {
-        if let recorded, recorded.call != TapeIdentity.call(of: call) {
+        if let recorded, recorded.call != call.fullName {
             return Lack(depth: 0, asksFor: String(decoding: recorded.call, as: UTF8.self))
         }
         if let text = recorded?.lackOfHead(call) { return Lack(depth: 1, asksFor: text) }

@@ -45,6 +45,9 @@ struct MockScript: Sendable {
     /// What every method does that invents its messages.
     static let fake = [Step.closed, .send(.fake), .end(.success)]
 
+    /// What a call gets whose attempts come to raw responses and to others.
+    static let mixed = [Step.end(.mixed)]
+
     private(set) var steps: [Step] = []
 
     /// Reads the response of a rule, or its outputs, or its script; what is wrong is reported.
@@ -84,6 +87,16 @@ struct MockScript: Sendable {
     /// The signals that it waits for.
     var awaitedSignals: [String] {
         steps.compactMap { if case .until(let name) = $0 { name } else { nil } }
+    }
+
+    /// Whether it waits for one message after the other.
+    var readsMessages: Bool {
+        steps.contains { step in
+            switch step {
+            case .expect, .recorded, .goTo: true
+            default: false
+            }
+        }
     }
 
     /// Whether it sends what is not to be translated.

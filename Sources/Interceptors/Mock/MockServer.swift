@@ -23,7 +23,7 @@ final class MockServer {
         signals = MockSignals.shared(in: worker.shared)
         upstream = worker.localUpstream(named: mock.name)
         rawUpstream = mock.hasRawRules ? worker.localUpstream(named: mock.name, translates: false) : nil
-        alarms = mock.signals.isEmpty ? nil : MockAlarms(on: worker.loop)
+        alarms = mock.signals.isEmpty ? nil : worker.shared { MockAlarms(on: worker.loop) }
     }
 
     /// Serves a call by a rule, or by one that its first message decides on.

@@ -6,16 +6,11 @@ public import Proxy
 /// A signal is for every call that is under way: one that has not come to its step `until` yet passes it later without
 /// waiting. A call that begins later waits for the next one. Safe on any thread.
 public final class MockSignals: Sendable {
-    /// A call that waits.
-    private struct Waiting {
-        let name: String
-        let wake: @Sendable () -> Void
-    }
-
     private struct Content {
         /// How often each signal has been raised.
         var raised: [String: Int] = [:]
-        var waiting: [Int: Waiting] = [:]
+        /// What wakes the calls that wait, by signals and tickets.
+        var waiting: [String: [Int: @Sendable () -> Void]] = [:]
         var lastTicket = 0
     }
 
@@ -46,14 +41,14 @@ public final class MockSignals: Sendable {
         content.withLock { content in
             guard content.raised[name] ?? 0 <= used else { return nil }
             content.lastTicket += 1
-            content.waiting[content.lastTicket] = Waiting(name: name, wake: wake)
+            content.waiting[name, default: [:]][content.lastTicket] = wake
             return content.lastTicket
         }
     }
 
-    /// Waits no more.
-    func stopWaiting(_ ticket: Int) {
-        content.withLock { $0.waiting[ticket] = nil }
+    /// Waits no more for a signal.
+    func stopWaiting(for name: String, _ ticket: Int) {
+        content.withLock { $0.waiting[name]?[ticket] = nil }
     }
 
     /// Raises a signal.
@@ -63,11 +58,10 @@ public final class MockSignals: Sendable {
     public func raise(_ name: String) -> Int {
         let woken = content.withLock { content in
             content.raised[name, default: 0] += 1
-            let woken = content.waiting.filter { $0.value.name == name }
-            for ticket in woken.keys { content.waiting[ticket] = nil }
+            let woken = content.waiting.removeValue(forKey: name) ?? [:]
             return woken.sorted { $0.key < $1.key }.map(\.value)
         }
-        for one in woken { one.wake() }
+        for wake in woken { wake() }
         return woken.count
     }
 }

@@ -78,11 +78,6 @@ struct MockText: Sendable {
         pieces.contains { if case .json = $0 { true } else { false } }
     }
 
-    /// The names of parts of the path that it asks for.
-    var pathNames: [String] {
-        pieces.compactMap { if case .path(let name) = $0 { name } else { nil } }
-    }
-
     /// The text for a call and a message of it.
     func value(_ context: MockContext) -> [UInt8] {
         pieces.reduce(into: []) { text, piece in

@@ -42,11 +42,6 @@ struct MockURL: Sendable {
         }
     }
 
-    /// The names of the parts of the path.
-    var names: [String] {
-        (segments ?? []).compactMap { if case .named(let name) = $0 { name } else { nil } }
-    }
-
     /// What of a call is not as is asked; none if all is.
     func lack(of call: Call) -> MockRule.Lack? {
         let request = call.request

@@ -91,16 +91,18 @@ final class RecordInterceptor: Interceptor {
     private let form: RecordForm
     private let sink: RecordSink
     private let worker: WorkerServices
+    private let budget: RecordBudget
 
     init(_ plan: RecordPlan, on worker: WorkerServices) {
         form = plan.form
         sink = RecordSink(plan, on: worker)
         self.worker = worker
+        budget = worker.shared { RecordBudget() }
     }
 
     func requestHead(_ call: Call) -> Verdict {
         let wall = worker.loop.clock.wall - (call.now - call.startTime)
-        call[stateOf: self] = RecordedCall(call, at: wall, form)
+        call[stateOf: self] = RecordedCall(call, at: wall, form, budget)
         return .next
     }
 

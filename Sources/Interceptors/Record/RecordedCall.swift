@@ -38,6 +38,7 @@ final class RecordedCall {
     ]
 
     private let form: RecordForm
+    private let budget: RecordBudget
     private let wall: WallTime
     private let head: [UInt8]
     private var steps: [Step] = []
@@ -48,22 +49,25 @@ final class RecordedCall {
     private var lack: String?
     /// What lacks of the response that was seen last.
     private var responseLack: String?
+    /// What of both is of the response.
+    private var (responseSize, responseNodes) = (0, 0)
+    private var (isRequestCut, isResponseCut) = (false, false)
     /// Whether something was too long.
-    private(set) var isCut = false
+    var isCut: Bool { isRequestCut || isResponseCut }
     private var hasEnded = false
     /// Whether the end was made here, and not by what has served the call.
     private var isOwnEnd = false
 
     /// Begins with the head of a request.
-    init(_ call: Call, at wall: WallTime, _ form: RecordForm) {
-        (self.form, self.wall) = (form, wall)
+    init(_ call: Call, at wall: WallTime, _ form: RecordForm, _ budget: RecordBudget) {
+        (self.form, self.wall, self.budget) = (form, wall, budget)
         let request = call.request
         let queue = ByteQueue()
         queue.append("---\ncall: ")
-        var name = String(request.path.string.dropFirst())
-        if call.rpcProcedure == nil { name = "\(request.method.string) \(request.target.string)" }
+        let name = String(decoding: call.fullName, as: UTF8.self)
         let shown = Self.target(name)
-        queue.append(yaml: form.scrub.text(shown) ?? "\(Redactions.mask)")
+        let written = form.scrub.text(shown) ?? "\(Redactions.mask)"
+        queue.append(yaml: written)
         queue.append(text: "\nprotocol: \(call.protocolName)\n")
         if call.rpcProtocol != .http, call.codec != .other {
             queue.append(call.codec == .proto ? "codec: proto\n" : "codec: json\n")
@@ -75,9 +79,12 @@ final class RecordedCall {
             head = queue.readable.array
         }
         size = head.count
-        if shown != name { lack = "a parameter that may not be shown" }
+        budget.held += size
+        if written != name { lack = "a parameter that may not be shown" }
         if name.utf8.contains(0) { lack = "a path with a NUL character" }
     }
+
+    deinit { budget.held -= size }
 
     // MARK: The request
 
@@ -108,7 +115,10 @@ final class RecordedCall {
     func responded(_ head: HTTPHead, _ call: Call) {
         // What has come of an attempt before is of no use.
         steps.removeAll { $0.isResponse }
-        (responseBody, hasEnded, responseLack) = (Body(), false, nil)
+        (size, nodes) = (size - responseSize, nodes - responseNodes)
+        budget.held -= responseSize
+        (responseSize, responseNodes) = (0, 0)
+        (responseBody, hasEnded, responseLack, isResponseCut) = (Body(), false, nil, false)
         if call.rpcProtocol == .http {
             let headers = form.fields(head, isTemplate: true, call) {
                 !Self.noise.contains($0) && ($0 == "content-type" || !Self.isOwned($0))
@@ -156,16 +166,28 @@ final class RecordedCall {
         isEnd: Bool = false
     ) {
         if isResponse { responseLack = responseLack ?? text.lack } else { lack = lack ?? text.lack }
-        if text.isCut { isCut = true }
+        if text.isCut { noteCut(isResponse) }
         let count = text.yaml.count + 40
         if !isEnd, size + count > form.maxDocument || nodes + text.nodes > Self.maxNodes {
-            isCut = true
-            lack = lack ?? "a call of more than \(form.maxDocument) bytes"
+            noteCut(isResponse)
+            let problem = "a call of more than \(form.maxDocument) bytes"
+            if isResponse { responseLack = responseLack ?? problem } else { lack = lack ?? problem }
             return
         }
+        if isResponse { (responseSize, responseNodes) = (responseSize + count, responseNodes + text.nodes) }
+        guard isEnd || budget.held + count <= RecordBudget.limit else {
+            noteCut(isResponse)
+            lack = lack ?? "too many calls were recorded at once"
+            return
+        }
+        budget.held += count
         (size, nodes) = (size + count, nodes + text.nodes)
         let step = Array("\(key): ".utf8) + text.yaml
         steps.append(Step(isResponse: isResponse, text: step, time: call.now - call.startTime, isEnd: isEnd))
+    }
+
+    private func noteCut(_ isResponse: Bool) {
+        if isResponse { isResponseCut = true } else { isRequestCut = true }
     }
 
     // MARK: The document
@@ -182,7 +204,7 @@ final class RecordedCall {
         let digits = String(1000 + microseconds).dropFirst()
         queue.append(text: "started: \"\(TimestampFormatter.text(wall).dropLast())\(digits)Z\"\n")
         queue.append(text: "took: \(Self.text(call.duration))\n")
-        if isCanceled { queue.append("cancelled: true\n") }
+        if isCanceled { queue.append("canceled: true\n") }
         if let lack = lack ?? responseLack {
             queue.append("incomplete: ")
             queue.append(quotedYAML: lack)

@@ -32,6 +32,8 @@ struct TapeComparison {
 
     /// The head of a response has come.
     mutating func received(status live: Int) {
+        // What has come of an attempt before is of no use.
+        (count, differences) = (0, [])
         if let status, live != status { differences.append("the status is \(live), and was \(status)") }
     }
 

@@ -23,13 +23,6 @@ struct TapeIdentity: Sendable {
         first = document.sections("script").first { $0.has("expect") }.map { TapeMessage($0.section("expect")) }
     }
 
-    /// The name by which calls are found.
-    static func call(of call: Call) -> [UInt8] {
-        let request = call.request
-        guard call.rpcProcedure == nil else { return Array(request.path.array.dropFirst()) }
-        return request.method.array + [UInt8(ascii: " ")] + request.target.array
-    }
-
     /// What of the head is not as recorded; none if all is.
     func lackOfHead(_ call: Call) -> String? {
         let request = call.request

@@ -83,6 +83,13 @@ extension Call {
     /// How long an event may wait for an interceptor; nil is without end.
     public var suspensionTimeout: Duration? { callerLeg.listener.suspensionTimeout }
 
+    /// The name of the call: `pkg.Service/Method`, or in plain HTTP the method and the target, `GET /v1/orders?page=1`.
+    public var fullName: [UInt8] {
+        let request = request
+        guard rpcProcedure == nil else { return Array(request.path.array.dropFirst()) }
+        return request.method.array + [UInt8(ascii: " ")] + request.target.array
+    }
+
     /// How often the call has been tried, with the attempt that is under way.
     public var attempts: Int { record.attempts }
 

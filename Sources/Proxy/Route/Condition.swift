@@ -71,7 +71,9 @@ public final class Condition: Sendable {
         if !pathHolds(call) { return "another path" }
         if !hostHolds(call) { return "another host" }
         if !peerHolds(call.peer) { return "another caller" }
-        return headers.first { !$0.holds(for: request) }.map { "another header \($0.name)" }
+        return headers.first { !$0.holds(for: request) }.map { header in
+            "another header \(String(decoding: header.name.bytes, as: UTF8.self))"
+        }
     }
 
     private func protocolHolds(_ call: Call) -> Bool {

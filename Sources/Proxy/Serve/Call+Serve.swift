@@ -20,7 +20,7 @@ extension Call {
         run.end(at: index)
         decides(index, .respond)
         upstreamLeg.service = opening
-        upstreamLeg.isServedRaw = upstream.upstream.families.isEmpty
+        upstreamLeg.isServedRaw = !upstream.translates
         let upstream = upstream.upstream
         let isRehearsal = if case .rehearsal = route.destination { true } else { false }
         route = Route(chain: route.chain, destination: isRehearsal ? .rehearsal(upstream) : .upstream(upstream))

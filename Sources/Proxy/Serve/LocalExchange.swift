@@ -17,6 +17,9 @@ public struct LocalExchange {
     /// Whether nothing can be sent any more.
     public var isOver: Bool { stream.isOver }
 
+    /// Whether what is sent reaches the caller as it stands, in its own protocol.
+    public var isRaw: Bool { stream.call.upstreamLeg.isServedRaw }
+
     /// Whether the caller takes no more for now.
     public var isPaused: Bool { stream.isPaused }
 

@@ -40,6 +40,8 @@ final class LocalPace {
     private let loop: EventLoop
     private let send: (LocalOutput) -> Void
     private var waiting: [LocalOutput] = []
+    /// How much of the first one, which is a body, has been sent.
+    private var offset = 0
     private var timer: Timer?
     /// When the first part was ready, and how much of the time since then has been used.
     private var start = Instant.start
@@ -63,7 +65,7 @@ final class LocalPace {
     /// Sends no more.
     func cancel() {
         timer.take()?.cancel()
-        waiting = []
+        (waiting, offset) = ([], 0)
     }
 
     private func wait() {
@@ -71,7 +73,8 @@ final class LocalPace {
         let timer = self.timer ?? Timer(on: loop.timers) { [unowned self] in advance() }
         self.timer = timer
         // A body goes in parts, so that its reader sees it come.
-        let part: Int = if case .body = first { min(first.size, max(1, bytesPerSecond / 20)) } else { first.size }
+        let left = first.size - offset
+        let part: Int = if case .body = first { min(left, max(1, bytesPerSecond / 20)) } else { left }
         timer.arm(at: start + time(for: sent + part))
     }
 
@@ -80,17 +83,23 @@ final class LocalPace {
     private func advance() {
         var budget = Int((loop.now - start).nanoseconds / 1000) * bytesPerSecond / 1_000_000 - sent
         while let first = waiting.first {
-            if case .body(let bytes) = first, budget > 0, budget < bytes.count {
-                waiting[0] = .body(Array(bytes[budget...]))
-                sent += budget
-                send(.body(Array(bytes[..<budget])))
-                break
+            let left = first.size - offset
+            guard case .body(let bytes) = first else {
+                guard left <= budget else { break }
+                waiting.removeFirst()
+                (sent, budget) = (sent + left, budget - left)
+                send(first)
+                continue
             }
-            guard first.size <= budget else { break }
-            waiting.removeFirst()
-            sent += first.size
-            budget -= first.size
-            send(first)
+            let count = min(left, budget)
+            guard count > 0 else { break }
+            let part = Array(bytes[offset..<offset + count])
+            (sent, budget, offset) = (sent + count, budget - count, offset + count)
+            if offset == bytes.count {
+                waiting.removeFirst()
+                offset = 0
+            }
+            send(.body(part))
         }
         wait()
     }

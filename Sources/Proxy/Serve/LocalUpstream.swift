@@ -7,9 +7,11 @@ public final class LocalUpstream {
     public typealias Opening = (LocalExchange) -> any LocalService
 
     let upstream: Upstream
+    /// Whether calls are translated to gRPC for it.
+    let translates: Bool
 
-    init(_ upstream: Upstream) {
-        self.upstream = upstream
+    init(_ upstream: Upstream, translates: Bool) {
+        (self.upstream, self.translates) = (upstream, translates)
     }
 }
 

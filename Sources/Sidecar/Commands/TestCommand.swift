@@ -57,6 +57,12 @@ struct TestCommand {
                 return .configuration
             }
         }
+        if results.isEmpty {
+            Terminal.complain(
+                "martlet: there is no test\(filter.map { " whose name contains \(Diagnostic.quote($0))" } ?? "")"
+            )
+            return .failure
+        }
         let failed = results.count { !$0.hasPassed }
         if output == "text" {
             Terminal.print("\(results.count == 1 ? "1 test" : "\(results.count) tests"), \(failed) failed")

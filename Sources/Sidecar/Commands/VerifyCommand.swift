@@ -84,8 +84,11 @@ struct VerifyCommand {
         _ page: JSONValue,
         _ path: String
     ) -> Bool {
-        let count = expectation.count(in: page)
         let place = "\(path):\(expectation.mark)"
+        guard let count = expectation.count(in: page) else {
+            Terminal.print("FAIL  \(place)  \(mock): the mock has no tape")
+            return false
+        }
         guard !expectation.holds(for: count) else {
             Terminal.print("ok    \(place)  \(mock): \(MockExpectation.calls(count))")
             return true
@@ -107,7 +110,9 @@ struct VerifyCommand {
             messages = " \(String(decoding: (first["json"] ?? .null).bytes.prefix(200), as: UTF8.self))"
             if received.count > 1 { messages += " and \(received.count - 1) more" }
         }
-        let end = call["code"]?.string ?? (call["canceled"] == nil ? "open" : "canceled")
+        let status = call["status"]?.integer.map { "\($0)" }
+        let other = call["failed"] == nil ? call["canceled"] == nil ? "open" : "canceled" : "failed"
+        let end = call["code"]?.string ?? status ?? other
         let lack = call["unmatched"]?.string.map { ", unmatched: \($0)" } ?? ""
         return "#\(number) \(name)\(messages): \(end)\(lack)"
     }

@@ -25,9 +25,9 @@ struct TapeCall {
         started = root.member("started")?.scalar ?? ""
     }
 
-    /// How it ended: a code, an HTTP status, `cancelled` or `reset`.
+    /// How it ended: a code, an HTTP status, `canceled` or `reset`.
     var end: String {
-        if root.member("cancelled")?.scalar == "true" { return "cancelled" }
+        if root.member("canceled")?.scalar == "true" { return "canceled" }
         for step in steps.reversed() {
             if let end = step.member("end") { return end.member("code")?.scalar ?? "ok" }
             if let response = step.member("respond") { return response.member("status")?.scalar ?? "200" }

@@ -38,12 +38,23 @@ struct TestsFromTape {
                 skipped.append("call \(document.number): it is not whole")
                 continue
             }
-            if let lack = call.lack ?? (call.end == "cancelled" ? "the caller left" : nil) {
+            if let lack = call.lack ?? Self.lack(of: call) {
                 skipped.append("call \(document.number): \(lack)")
             } else {
                 add(call, document.number)
             }
         }
+    }
+
+    /// Why a recorded call cannot be a test, if it cannot.
+    private static func lack(of call: TapeCall) -> String? {
+        if call.end == "canceled" { return "the caller left" }
+        if call.end == "reset" { return "the response broke off" }
+        guard !call.name.contains(" ") else { return nil }
+        let name = call.root.member("protocol")?.scalar ?? "connect_unary"
+        if !protocols.contains(name) { return "a test cannot call in \(name)" }
+        let messages = call.steps.compactMap { $0.member("send") ?? $0.member("expect") }
+        return messages.allSatisfy { $0.member("json") != nil } ? nil : "a message is not JSON"
     }
 
     /// The file.
@@ -64,8 +75,7 @@ struct TestsFromTape {
         output.append(isRPC ? "method: " : "http: ")
         output.append(yaml: call.name)
         if isRPC {
-            let name = call.root.member("protocol")?.scalar ?? ""
-            output.append(text: ", protocol: \(Self.protocols.contains(name) ? name : "connect_unary")")
+            output.append(text: ", protocol: \(call.root.member("protocol")?.scalar ?? "connect_unary")")
             if call.root.member("codec")?.scalar == "proto" { output.append(", codec: proto") }
         }
         let fields = call.root.member("request")?.member("headers")?.entries ?? []

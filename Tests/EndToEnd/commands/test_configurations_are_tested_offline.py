@@ -312,3 +312,8 @@ def test_a_call_without_an_end_fails(tested):
         """
     result = tested("call: { method: a.B/Get, protocol: connect_stream }\nexpect: {}", config=config, given="")
     assert (result.code, "none within a day of its clock" in result.text) == (1, True)
+
+
+def test_no_test_is_a_failure(tested):
+    result = tested(PASSING["a rejection"], options=["--run", "nothing"])
+    assert (result.code, 'there is no test whose name contains "nothing"' in result.text) == (1, True)

@@ -210,7 +210,7 @@ def test_the_journal_is_consistent_under_parallel_calls_and_within_its_bytes(moc
     assert [entry["number"] for entry in kept["calls"]] == list(range(kept["forgotten"] + 1, 1001))
     assert all(entry["received"][0]["json"] == entry["sent"][0]["json"] for entry in kept["calls"] if entry.get("rule"))
     assert proxy.admin("/mocks/eliza/calls", "DELETE").status_code == 200
-    assert journal(proxy) == {"mock": "eliza", "forgotten": 1000, "calls": []}
+    assert journal(proxy) == {"mock": "eliza", "forgotten": 0, "calls": []}
 
 
 def test_the_journal_cuts_what_is_long(mocked):
@@ -235,3 +235,20 @@ def test_a_mock_without_a_journal_keeps_no_calls(mocked):
     proxy = mocked("journal: 0\nmethods: { Say: [ { respond: { json: {} } } ] }")
     Client(proxy.url).say("x")
     assert journal(proxy)["calls"] == []
+
+
+def test_calls_without_a_rule_and_plain_responses_are_in_the_journal(mocked):
+    proxy = mocked("methods: { Say: [ { when: { header: { x-a: present } }, respond: { json: {} } } ] }")
+    say_nothing = Client(proxy.url)
+    say_nothing.say("x")
+    (mock,) = json.loads(proxy.admin("/mocks").text)["mocks"]
+    (call,) = journal(proxy)["calls"]
+    assert (mock["unmatched"], call["code"], "another header x-a" in call["unmatched"]) == (1, "ok", True)
+
+
+def test_a_plain_response_is_in_the_journal(martlet):
+    proxy = martlet("listen: 127.0.0.1:0\nmocks: { m: { rules: [ { respond: { status: 503, body: gone } } ] } }\ninterceptors: [ { mock: m } ]\n")
+    with proxy.http() as client:
+        client.get("/a")
+    (call,) = journal(proxy, "m")["calls"]
+    assert (call["status"], call["sent"][0]["base64"], "code" in call) == (503, "Z29uZQ==", False)

@@ -196,3 +196,19 @@ def test_conditions_on_all_messages_of_a_stream(mocked, eliza, unmatched, caller
             client.listen(["a", "x"])
         with pytest.raises(Exception, match="asks for 2 messages"):
             client.listen(["b", "x", "y"])
+
+
+def test_messages_that_are_too_long_to_be_compared_end_the_call(mocked):
+    proxy = mocked("methods: { Listen: [ { when: { messages: [ {}, {}, {} ] }, respond: { json: {} } } ] }\nunmatched: unimplemented")
+    with pytest.raises(Exception, match="asks for messages that are shorter"):
+        Client(proxy.url).listen(["x" * 2_000_000] * 3)
+
+
+def test_a_script_beside_a_rule_for_all_messages_is_an_error(command, tmp_path):
+    file = tmp_path / "mock.yaml"
+    file.write_text(
+        "listen: 127.0.0.1:0\nmocks:\n  m:\n    methods:\n      Listen:\n        - when: { messages: [ {} ] }\n        - script: [ { expect: {} } ]\n"
+        "interceptors: [ { mock: m } ]\n"
+    )
+    result = command("check", "-c", file)
+    assert (result.code, "mock.yaml:7:11: another rule of the method waits for all" in result.stderr.text) == (78, True)

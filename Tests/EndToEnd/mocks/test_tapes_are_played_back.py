@@ -107,7 +107,7 @@ def test_the_recorded_order_is_strict(taped):
     client = Client(proxy.url)
     assert "call 1 of the tape asks for another value at /sentence" in error_of(proxy, "b")
     assert [client.say("a"), client.say("b")] == ["1", "2"]
-    assert "the tape has no call" in error_of(proxy, "a")
+    assert "all calls of the tape have been played" in error_of(proxy, "a")
 
 
 def test_headers_and_places_that_count_or_do_not(taped):
@@ -232,3 +232,11 @@ def test_plain_http_is_played_back(martlet, tmp_path):
         created = client.post("/v1/movies", json={"title": "x"})
         assert (created.status_code, created.content) == (201, b"\0\1")
         assert "the tape has no call of GET /v1/movies?page=2" in client.get("/v1/movies?page=2").json()["message"]
+
+
+def test_what_cannot_be_played_is_passed_by_in_the_recorded_order(taped):
+    broken = say("b", "2").replace("codec: json", 'incomplete: "a message of 70000 bytes"')
+    proxy = taped(say("a", "1") + broken + say("c", "3"), ", order: recorded, repeat: true")
+    client = Client(proxy.url)
+    assert [client.say("a"), client.say("c"), client.say("c")] == ["1", "3", "3"]
+    assert json.loads(proxy.admin("/mocks/eliza/calls").text)["unplayed"] == []

@@ -199,7 +199,7 @@ def test_a_call_that_the_caller_leaves(recorded, tape):
     with pytest.raises(ConnectError):
         Client(proxy.url).say("hello", timeout_ms=200)
     call = tape.call()
-    assert call.get("cancelled") or dict(steps(call, "end"))["end"]["code"] in ("deadline_exceeded", "canceled")
+    assert call.get("canceled") or dict(steps(call, "end"))["end"]["code"] in ("deadline_exceeded", "canceled")
     assert steps(call, "expect") == [expected("hello")]
 
 
@@ -213,7 +213,7 @@ def test_a_call_that_hangs_up(recorded, tape):
         )
         eventually(lambda: proxy.admin("/mocks/slow/calls").json()["calls"], what="the call")
     call = tape.call()
-    assert call["cancelled"] is True
+    assert call["canceled"] is True
     assert not steps(call, "end")
 
 

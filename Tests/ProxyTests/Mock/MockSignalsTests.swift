@@ -28,7 +28,7 @@ import Testing
     @Test func `who waits no more is not woken`() throws {
         let woken = Locked(false)
         let ticket = try #require(signals.wait(for: "a", beyond: 0) { woken.withLock { $0 = true } })
-        signals.stopWaiting(ticket)
+        signals.stopWaiting(for: "a", ticket)
         #expect(signals.raise("a") == 0)
         #expect(woken.withLock { !$0 })
     }
