@@ -84,7 +84,7 @@ public struct MockSettings: Equatable, Sendable {
             .size(in: 0...1 << 30),
             default: "16MiB",
             """
-            The memory for the calls that the admin socket shows. The oldest ones are forgotten first, and messages \
+            The memory for the calls that the admin socket shows. The oldest ones are removed first, and messages \
             over a sixteenth of it are cut.
             """
         ),
@@ -92,7 +92,7 @@ public struct MockSettings: Equatable, Sendable {
             "keys",
             .integer(in: 1...1_000_000_000),
             default: "10000",
-            "The limit of keys that have a `state`. The oldest ones are forgotten first."
+            "The limit of keys that have a `state`. The oldest ones are removed first."
         ),
     ]
 

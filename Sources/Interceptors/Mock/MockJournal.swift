@@ -142,7 +142,7 @@ struct MockJournal: Sendable {
     /// Writes the calls as members of an object of JSON.
     func describe(to json: inout JSONWriter) {
         let kept = entries[first...]
-        json.field("forgotten", number: count - cleared - kept.count)
+        json.field("removed", number: count - cleared - kept.count)
         json.beginArray("calls")
         for (number, entry) in zip((count - kept.count + 1)..., kept) {
             json.beginItem(onNewLine: true)

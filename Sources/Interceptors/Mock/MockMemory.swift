@@ -111,8 +111,8 @@ public final class MockMemory: Sendable {
         }
     }
 
-    /// Forgets the calls.
-    public func forgetCalls() { content.withLock { $0.journal.removeAll() } }
+    /// Removes the calls.
+    public func removeCalls() { content.withLock { $0.journal.removeAll() } }
 
     /// Writes an overview as members of an object of JSON.
     public func describe(to json: inout JSONWriter) {

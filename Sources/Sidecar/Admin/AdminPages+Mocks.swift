@@ -47,8 +47,8 @@ extension AdminPages {
 
     func deleteMockCalls(_ request: AdminRequest, _ respond: (AdminResponse) -> Void) {
         guard let memory = memory(named: request.mockName, respond) else { return }
-        memory.forgetCalls()
-        respond(.text("forgotten"))
+        memory.removeCalls()
+        respond(.text("removed"))
     }
 
     func resetMocks(_ request: AdminRequest, _ respond: (AdminResponse) -> Void) {

@@ -30,7 +30,7 @@ extension AdminRoute {
         AdminRoute(.get, "/mocks/{name}/calls", page: .mocks, "Shows the last calls of a mock, as JSON.") {
             $0.mockCalls($1, $2)
         },
-        AdminRoute(.delete, "/mocks/{name}/calls", page: .mocks, "Forgets the calls of a mock.") {
+        AdminRoute(.delete, "/mocks/{name}/calls", page: .mocks, "Removes the calls of a mock.") {
             $0.deleteMockCalls($1, $2)
         },
         AdminRoute(
@@ -38,7 +38,7 @@ extension AdminRoute {
             "/mocks/reset",
             page: .mocks,
             parameters: ["mock"],
-            "Forgets the counts, states and calls of ?mock=NAME, or of all mocks."
+            "Removes the counts, states and calls of ?mock=NAME, or of all mocks."
         ) {
             $0.resetMocks($1, $2)
         },

@@ -70,9 +70,9 @@ struct VerifyCommand {
     /// A journal's page; what has been forgotten is told, as it cannot be counted.
     private static func page(_ text: String) -> JSONValue? {
         guard let page = try? JSON.parse(Array(text.utf8)) else { return nil }
-        if let forgotten = page["forgotten"]?.integer, forgotten > 0, let name = page["mock"]?.string {
-            let advice = "give it a larger \"journal\", or forget its calls between tests"
-            Terminal.complain("martlet: mock \(name) has forgotten \(MockExpectation.calls(forgotten)); \(advice)")
+        if let removed = page["removed"]?.integer, removed > 0, let name = page["mock"]?.string {
+            let advice = "give it a larger \"journal\", or remove its calls between tests"
+            Terminal.complain("martlet: mock \(name) has removed \(MockExpectation.calls(removed)); \(advice)")
         }
         return page
     }

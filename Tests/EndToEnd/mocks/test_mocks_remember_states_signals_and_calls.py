@@ -48,7 +48,7 @@ def test_each_key_has_its_state(mocked):
             assert seen == ["thanks", "on its way", "shipped already", "thanks", "on its way"]
 
 
-def test_the_keys_that_came_first_are_forgotten_beyond_the_limit(mocked):
+def test_the_keys_that_came_first_are_removed_beyond_the_limit(mocked):
     proxy = mocked(STATES + "keys: 2\n")
     for name in "abc":
         say(proxy, "pay", **{"x-session": name})
@@ -206,11 +206,11 @@ def test_the_journal_is_consistent_under_parallel_calls_and_within_its_bytes(moc
     assert (mock["calls"], mock["open"], mock["rules"][0]["applied"]) == (1000, 0, 400)
     assert mock["journal_bytes"] <= 64 * 1024
     kept = journal(proxy)
-    assert kept["forgotten"] + len(kept["calls"]) == 1000 and kept["forgotten"] > 0
-    assert [entry["number"] for entry in kept["calls"]] == list(range(kept["forgotten"] + 1, 1001))
+    assert kept["removed"] + len(kept["calls"]) == 1000 and kept["removed"] > 0
+    assert [entry["number"] for entry in kept["calls"]] == list(range(kept["removed"] + 1, 1001))
     assert all(entry["received"][0]["json"] == entry["sent"][0]["json"] for entry in kept["calls"] if entry.get("rule"))
     assert proxy.admin("/mocks/eliza/calls", "DELETE").status_code == 200
-    assert journal(proxy) == {"mock": "eliza", "forgotten": 0, "calls": []}
+    assert journal(proxy) == {"mock": "eliza", "removed": 0, "calls": []}
 
 
 def test_the_journal_cuts_what_is_long(mocked):

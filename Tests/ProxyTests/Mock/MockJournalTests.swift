@@ -59,7 +59,7 @@ import Time
         var journal = MockJournal(limit: 4000)
         for _ in 1...3 { _ = journal.begin(Self.entry()) }
         for _ in 0..<100 { journal.note(3) { $0.receive(Self.message("0123456789")) } }
-        #expect(journal.bytes <= 4000 && Self.text(journal).contains("\"forgotten\":3,\"calls\":[]"))
+        #expect(journal.bytes <= 4000 && Self.text(journal).contains("\"removed\":3,\"calls\":[]"))
         #expect(journal.begin(Self.entry("next")) == 4)
         #expect(Self.text(journal).contains("\"number\":4"))
     }
