@@ -87,7 +87,15 @@ package final class Rehearsal {
         let queue = ByteQueue()
         PrometheusText(to: queue).append(worker.snapshot().families(codeNames: RPCCode.allCases.map(\.name)))
         var values: [String: Double] = [:]
-        for line in queue.readable.string.split(separator: "\n") where !line.hasPrefix("#") {
+        for line in queue.readable.string.split(separator: "\n") {
+            // Each name is there, also of what has not been counted yet.
+            if line.hasPrefix("# TYPE ") {
+                let name = String(line.split(separator: " ")[2])
+                for known in [name, name + "_bucket", name + "_sum", name + "_count"] {
+                    values[known] = values[known] ?? 0
+                }
+            }
+            guard !line.hasPrefix("#") else { continue }
             guard let gap = line.lastIndex(of: " "), let value = Double(line[line.index(after: gap)...]) else {
                 continue
             }
@@ -105,6 +113,18 @@ package final class Rehearsal {
         let output = ByteQueue()
         try MessageCodec().appendMessage(ofJSON: json.span, type, types, limit: 64 << 20, to: output)
         return output.readable.array
+    }
+
+    /// A text without the secrets that the configuration has itself; what was given is none.
+    package func masked(_ text: String) -> String {
+        secrets.reduce(text) { $0.replacing($1, with: "\(Redactions.mask)") }
+    }
+
+    private var secrets: [String] {
+        let fixed = plan.credentials.compactMap { named -> String? in
+            if case .fixed(let value) = named.source { String(decoding: value, as: UTF8.self) } else { nil }
+        }
+        return fixed.filter { !$0.isEmpty && !givenTokens.contains($0) }
     }
 
     // MARK: Time

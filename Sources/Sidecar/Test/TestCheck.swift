@@ -206,7 +206,11 @@ struct TestCheck {
                 section.diagnostics.report("\(problem); write a number", at: entry.value.mark)
                 continue
             }
+            let name = String(entry.key.prefix { $0 != "{" })
             add { _, metrics, _ in
+                guard metrics[name] != nil || metrics[entry.key] != nil else {
+                    return TestFailure(place: "metrics.\(entry.key)", expected: text, seen: "no metric of this name")
+                }
                 let seen = metrics[entry.key] ?? 0
                 return seen == expected
                     ? nil : TestFailure(place: "metrics.\(entry.key)", expected: text, seen: "\(seen)")

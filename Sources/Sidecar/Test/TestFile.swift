@@ -42,7 +42,7 @@ struct TestFile {
         for test in section.sections("tests") {
             let own = test.section("given")
             var givens = RehearsalGivens()
-            TestGivens(loaded.plan.settings, diagnostics).add([shared, own], to: &givens)
+            TestGivens(loaded.plan, diagnostics).add([shared, own], to: &givens)
             let steps = test.has("steps") ? test.sections("steps") : [test]
             if test.has("steps"), test.has("call") { test.reportConflict("steps", "call") }
             tests.append(
@@ -90,16 +90,25 @@ struct TestNames {
 /// Reads what is given to tests.
 private struct TestGivens {
     private let settings: Settings
+    /// The names of interceptors that have tokens.
+    private let tokenNames: [String]
     private let diagnostics: Diagnostics
 
-    init(_ settings: Settings, _ diagnostics: Diagnostics) {
-        (self.settings, self.diagnostics) = (settings, diagnostics)
+    init(_ plan: Plan, _ diagnostics: Diagnostics) {
+        (settings, tokenNames, self.diagnostics) = (plan.settings, plan.credentials.map(\.name), diagnostics)
     }
 
     /// Adds what sections give, the later ones in place of the earlier.
     func add(_ sections: [Section], to givens: inout RehearsalGivens) {
         for section in sections {
-            for entry in section.node("tokens")?.entries ?? [] { givens.tokens[entry.key] = tokens(entry.value) }
+            for entry in section.node("tokens")?.entries ?? [] {
+                if !tokenNames.contains(entry.key) {
+                    let advice = Suggestion.text(for: entry.key, among: tokenNames)
+                    let problem = "no interceptor with a token is named \(Diagnostic.quote(entry.key))"
+                    diagnostics.report("\(problem); \(advice)", at: entry.keyMark)
+                }
+                givens.tokens[entry.key] = tokens(entry.value)
+            }
             for entry in section.node("upstreams")?.entries ?? [] { addUpstream(entry, to: &givens) }
             for entry in section.node("calls")?.entries ?? [] { addCall(entry, to: &givens) }
             if section.has("time") {

@@ -54,8 +54,10 @@ struct TestResult {
         if !call.hasEnded {
             found.append(TestFailure(place: "call", expected: "an end", seen: "none within a day of its clock"))
         }
-        if !found.isEmpty, explained.isEmpty { explained = call.explained }
-        failures += found.map { TestFailure(place: prefix + $0.place, expected: $0.expected, seen: $0.seen) }
+        if !found.isEmpty, explained.isEmpty { explained = call.explained.map(rehearsal.masked) }
+        failures += found.map {
+            TestFailure(place: prefix + $0.place, expected: $0.expected, seen: rehearsal.masked($0.seen))
+        }
     }
 
     /// The result in lines for people.

@@ -83,6 +83,7 @@ PASSING = {
           decided_by: upstream
           request: { method: POST, path: /shop.v1.OrderService/Get, headers: { authorization: "Bearer t2" }, json: { /id: 7 } }
           response: { json: { /id: 7 }, trailers: { x-cost: 1 }, headers: { content-type: application/json } }
+          metrics: { 'martlet_upstream_attempts_total{upstream="orders",result="ok"}': 2 }
         """,
     "a rejection": """
         call: { method: shop.v1.OrderService/Delete }
@@ -118,7 +119,7 @@ PASSING = {
         """,
     "the log and metrics": """
         call: { method: shop.v1.OrderService/Delete }
-        expect: { log: { code: permission_denied, "/trace/0/interceptor": no-deletes }, metrics: { 'martlet_rejections_total{}': 0 } }
+        expect: { log: { code: permission_denied, "/trace/0/interceptor": no-deletes }, metrics: { 'martlet_retries_total{reason="rule",result="retried"}': 0 } }
         """,
     "steps share a worker": """
         steps:
@@ -317,3 +318,30 @@ def test_a_call_without_an_end_fails(tested):
 def test_no_test_is_a_failure(tested):
     result = tested(PASSING["a rejection"], options=["--run", "nothing"])
     assert (result.code, 'there is no test whose name contains "nothing"' in result.text) == (1, True)
+
+
+def test_secrets_of_the_configuration_are_not_shown_in_bodies(tested, tmp_path):
+    config = """
+        listen: 127.0.0.1:8080
+        upstream: http://127.0.0.1:1
+        interceptors: [ { token: { value: from-the-file, allow_clear_text: true, header: x-key } } ]
+        """
+    result = tested(
+        "call: { method: a.B/C }\nexpect: { response: { json: { /key: other } } }",
+        config=config,
+        given='given: { upstreams: { default: { mock: { rules: [ { respond: { json: { key: "{header:x-key}" } } } ] } } } }',
+        options=["--junit", tmp_path / "results.xml"],
+    )
+    assert result.code == 1
+    assert "from-the-file" not in result.text and "from-the-file" not in (tmp_path / "results.xml").read_text()
+
+
+def test_a_metric_must_exist_and_its_change_is_seen(tested):
+    unknown = tested("call: { method: shop.v1.OrderService/Delete }\nexpect: { metrics: { martlet_retrys_total: 0 } }")
+    assert (unknown.code, "no metric of this name" in unknown.text) == (1, True)
+    assert tested("call: { method: shop.v1.OrderService/Flaky }\nexpect: { metrics: { martlet_log_lines_dropped_total: 0 } }").code == 0
+
+
+def test_the_name_of_a_token_must_be_known(tested):
+    result = tested(PASSING["a rejection"], given="given: { tokens: { aut: { value: t } } }")
+    assert (result.code, 'no interceptor with a token is named "aut"; did you mean "auth"?' in result.text) == (78, True)
