@@ -8,6 +8,8 @@ public struct ConditionSettings: Equatable, Sendable {
     public let services: [String]
     /// Names of RPC methods, such as `Say`.
     public let methods: [String]
+    /// Methods of HTTP, such as `GET`, in capitals.
+    public let httpMethods: [String]
     /// Paths: exact, or prefixes if they end in `/`.
     public let paths: [String]
     /// Host names in small letters: exact, or `*.suffix`.
@@ -29,7 +31,7 @@ public struct ConditionSettings: Equatable, Sendable {
 
     /// Whether nothing is asked, so that every call is taken.
     public var isEmpty: Bool {
-        services.isEmpty && methods.isEmpty && paths.isEmpty && hosts.isEmpty && headers.isEmpty
+        services.isEmpty && methods.isEmpty && httpMethods.isEmpty && paths.isEmpty && hosts.isEmpty && headers.isEmpty
             && peerUsers.isEmpty && peerGroups.isEmpty && peerUnits.isEmpty && protocols.isEmpty && codes.isEmpty
     }
 
@@ -42,6 +44,12 @@ public struct ConditionSettings: Equatable, Sendable {
             "The RPC service, or a list of services. Plain HTTP has none."
         ),
         Option("method", .strings, example: "Say", "The RPC method, or a list of methods. Plain HTTP has none."),
+        Option(
+            "http_method",
+            .strings,
+            example: "GET",
+            "The HTTP method, or a list of methods. Most RPC calls use `POST`."
+        ),
         Option("path", .strings, example: "/admin/", "The path, or a prefix if it ends in `/`. A list is possible."),
         Option(
             "host",
@@ -81,6 +89,7 @@ public struct ConditionSettings: Equatable, Sendable {
         mark = section.mark
         services = section.strings("service")
         methods = section.strings("method")
+        httpMethods = section.strings("http_method").map { $0.uppercased() }
         paths = section.strings("path")
         hosts = section.strings("host").map { $0.lowercased() }
         let peer = section.has("peer") ? section.section("peer") : nil
@@ -109,6 +118,9 @@ public struct ConditionSettings: Equatable, Sendable {
         let isName = { (text: String) in !text.isEmpty && !text.utf8.contains(UInt8(ascii: "/")) }
         Self.require("service", of: section, "the full name without a slash, such as pkg.Service", isName)
         Self.require("method", of: section, "the name alone, such as Say", isName)
+        Self.require("http_method", of: section, "a method of HTTP, such as GET") { text in
+            !text.isEmpty && text.utf8.allSatisfy { 0x41...0x5a ~= $0 & 0xdf || $0 == UInt8(ascii: "-") }
+        }
         Self.require(
             "path",
             of: section,

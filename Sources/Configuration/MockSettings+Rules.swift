@@ -175,6 +175,13 @@ extension MockSettings {
             ),
         ] + bytesOptions
 
+    private static let headStatus = Option(
+        "status",
+        .integer(in: 200...599),
+        default: "200",
+        "The HTTP status beside `headers`, for plain HTTP."
+    )
+
     /// The steps of a script.
     public static let stepOptions = [
         Option(
@@ -190,7 +197,13 @@ extension MockSettings {
             oneOf: "step",
             "Sends the head of the response. Without this step it goes with the first message."
         ),
-        Option("send", .section(messageOptions), oneOf: "step", "Sends a message."),
+        headStatus,
+        Option(
+            "send",
+            .section(messageOptions),
+            oneOf: "step",
+            "Sends a message, or a part of the body of plain HTTP."
+        ),
         Option("wait", .duration, oneOf: "step", example: "50ms", "Waits."),
         Option(
             "until",
@@ -238,6 +251,7 @@ extension MockSettings {
         Option("expect", .section(recordedMessage(.node)), oneOf: "step", "A message of the request."),
         Option("closed", .bool, oneOf: "step", "The end of the request."),
         Option("headers", .node, shape: fieldsShape, oneOf: "step", "The head of the response."),
+        headStatus,
         Option("send", .section(recordedMessage(.node)), oneOf: "step", "A message of the response."),
         Option("respond", .section(recordedResponse), oneOf: "step", "A response of plain HTTP."),
         Option("end", .section(endOptions), oneOf: "step", "The end of the response."),

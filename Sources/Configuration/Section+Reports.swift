@@ -13,6 +13,13 @@ extension Section {
         report("\(names) cannot be set together; write only one of them", at: second)
     }
 
+    /// Reports keys that only `true` has a sense for, where they are `false`.
+    public func reportFalse(_ keys: String...) {
+        for key in keys where has(key) && !bool(key) {
+            report("\(Diagnostic.quote(key)) cannot be false; write true, or remove it", at: key)
+        }
+    }
+
     /// Reports a list without items, which would look as if it meant something; `advice` says what to write.
     public func reportIfEmpty(_ key: String, write advice: String) {
         guard case .sequence([])? = node(key)?.content else { return }

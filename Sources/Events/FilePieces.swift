@@ -70,4 +70,6 @@ public final class FilePieces {
 extension SystemError {
     /// A part of a file is longer than is read at once.
     public static let tooLarge = SystemError(EFBIG)
+    /// There is no file of the name.
+    public static let noFile = SystemError(ENOENT)
 }

@@ -49,11 +49,14 @@ public enum TapeFile {
         return Int(status.st_size)
     }
 
-    /// Removes a document that ends within a line: the daemon was killed while it wrote.
+    /// Removes a document without its end: the daemon was killed, or the machine lost its power, while it was written.
     private static func cutTornEnd(_ descriptor: Int32) {
         guard let size = size(descriptor), size > 0 else { return }
-        var last: UInt8 = 0
-        guard unsafe pread(descriptor, &last, 1, off_t(size - 1)) == 1, last != UInt8(ascii: "\n") else { return }
+        let end = Array("\n...\n".utf8)
+        var last = [UInt8](repeating: 0, count: min(size, end.count))
+        guard unsafe pread(descriptor, &last, last.count, off_t(size - last.count)) == last.count, last != end else {
+            return
+        }
         var piece = [UInt8](repeating: 0, count: min(size, maxDocument))
         let place = size - piece.count
         guard unsafe pread(descriptor, &piece, piece.count, off_t(place)) == piece.count else { return }

@@ -60,6 +60,10 @@ package final class Plan: Sendable {
         asksForUnits = chains.contains { $0.plan.links.contains { $0.condition?.asksForUnits == true } }
         // Reflection may bring more.
         if let types, types.reflected == nil { check(types.set, into: diagnostics) }
+        guard settings.types.files.isEmpty, settings.types.reflection == nil else { return }
+        for link in chains.flatMap(\.plan.links) {
+            (link.interceptor as? any Typed)?.checkWithoutTypes(into: diagnostics)
+        }
     }
 
     /// Warns of places in messages, of services and of methods that the configuration names and no type has.
@@ -69,6 +73,9 @@ package final class Plan: Sendable {
         let routes = Dictionary(grouping: settings.routes) { $0.chain ?? "" }.mapValues { $0.map(\.match) }
         for (chain, items) in zip(chains, [settings.interceptors] + settings.chains.map(\.items)) {
             check.check(chain.plan, items, routes: routes[chain.name] ?? [])
+            for link in chain.plan.links {
+                (link.interceptor as? any Typed)?.check(TypeCheck(types, into: diagnostics))
+            }
         }
     }
 

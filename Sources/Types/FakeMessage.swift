@@ -109,8 +109,10 @@ public struct FakeMessage {
     private func appendValue(_ field: FieldType, to queue: ByteQueue) {
         guard !field.isNull else { return queue.append("null") }
         let known = (0..<16).filter { field.name(ofValue: $0) != nil }
-        guard !known.isEmpty else { return queue.append("0") }
-        queue.append(decimal: Int(known[number(below: known.count)]))
+        guard !known.isEmpty, let name = field.name(ofValue: known[number(below: known.count)]) else {
+            return queue.append("0")
+        }
+        queue.append(json: name.string)
     }
 
     private func word(_ name: String) -> String { "\(name) \(number(below: 1000))" }

@@ -42,7 +42,14 @@ struct JSONCondition: Sendable {
             return nil
         }
         return items.map { item in
-            (item.entries ?? []).compactMap { JSONCondition($0, .request, into: section.diagnostics) }
+            if item.entries == nil {
+                let advice = "write a mapping of JSON Pointers to values, such as { /name: present }"
+                section.diagnostics.report(
+                    "the conditions of a message cannot be \(item.summary); \(advice)",
+                    at: item.mark
+                )
+            }
+            return (item.entries ?? []).compactMap { JSONCondition($0, .request, into: section.diagnostics) }
         }
     }
 
@@ -53,6 +60,9 @@ struct JSONCondition: Sendable {
 
     /// The place as the file has it.
     var name: String { place.text }
+
+    /// What a message is asked for that does not have it, for people.
+    var lack: String { name.isEmpty ? "another message" : "another value at \(name)" }
 
     /// Whether what is there is what must be there.
     ///

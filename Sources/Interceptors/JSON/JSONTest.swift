@@ -15,6 +15,8 @@ public indirect enum JSONTest: Sendable {
     case not(JSONTest)
     /// One of these.
     case any([JSONTest])
+    /// All of these.
+    case all([JSONTest])
     /// Text that some part of matches.
     case pattern(Pattern)
     /// What has all of this in it: an object these members, a list these items in any order, a text this part.
@@ -37,43 +39,67 @@ public indirect enum JSONTest: Sendable {
         case .scalar("present", quoted: false): self = .present
         case .scalar("absent", quoted: false): self = .absent
         case .scalar(let text, _) where ofText: self = .value(.string(text))
-        case .mapping(let members) where members.count == 1:
-            self = Self.operation(members[0], ofText, into: diagnostics) ?? .value(Self.value(node))
+        case .sequence(let items) where ofText:
+            self = .any(items.map { JSONTest($0, ofText: true, into: diagnostics) })
+        case .mapping(let members) where Self.areOperations(members, ofText, into: diagnostics):
+            let tests = members.map { Self.operation($0, ofText, into: diagnostics) }
+            self = tests.count == 1 ? tests[0] : .all(tests)
         default: self = .value(Self.value(node))
         }
     }
 
-    private static func operation(_ member: Node.Entry, _ ofText: Bool, into diagnostics: Diagnostics) -> JSONTest? {
+    private static let names = ["equals", "not", "any", "regex", "contains", "length", "above", "below"]
+
+    /// Whether a mapping is conditions, and no value; one that may be meant as either is reported.
+    private static func areOperations(
+        _ members: [Node.Entry],
+        _ ofText: Bool,
+        into diagnostics: Diagnostics
+    ) -> Bool {
+        let others = members.filter { !names.contains($0.key) }
+        guard let other = others.first else { return !members.isEmpty }
+        let guess = Suggestion.nearest(to: other.key, among: names)
+        guard ofText || others.count < members.count || members.count == 1 && guess != nil else { return false }
+        let value = ofText ? "" : "; write { equals: … } for a value"
+        let advice =
+            guess.map { "did you mean \(Diagnostic.quote($0))?" } ?? "known are \(names.joined(separator: ", "))"
+        diagnostics.report("unknown condition \(Diagnostic.quote(other.key)); \(advice)\(value)", at: other.keyMark)
+        return false
+    }
+
+    private static func operation(_ member: Node.Entry, _ ofText: Bool, into diagnostics: Diagnostics) -> JSONTest {
         let node = member.value
+        /// A condition without a sense.
+        func wrong(_ advice: String) -> JSONTest {
+            diagnostics.report("\"\(member.key)\" cannot be \(node.summary); write \(advice)", at: node.mark)
+            return .absent
+        }
         switch member.key {
-        case "equals":
-            if ofText, case .scalar(let text, _) = node.content { return .value(.string(text)) }
-            return .value(value(node))
+        case "equals": return .value(operand(node, ofText))
+        case "contains": return .contains(operand(node, ofText))
         case "not": return .not(JSONTest(node, ofText: ofText, into: diagnostics))
         case "any":
-            guard case .sequence(let items) = node.content else { return nil }
+            guard case .sequence(let items) = node.content, !items.isEmpty else { return wrong("a list") }
             return .any(items.map { JSONTest($0, ofText: ofText, into: diagnostics) })
         case "regex":
-            guard case .scalar(let text, _) = node.content else { return nil }
+            guard case .scalar(let text, _) = node.content else { return wrong("a regular expression") }
             do throws(PatternError) {
                 return .pattern(try Pattern(text))
             } catch {
                 diagnostics.report("\(error)", at: node.mark)
                 return .absent
             }
-        case "contains":
-            if ofText, case .scalar(let text, _) = node.content { return .contains(.string(text)) }
-            return .contains(value(node))
-        case "length": return number(node).flatMap { Int(exactly: $0) }.map { .length($0) }
-        case "above": return number(node).map { .above($0) }
-        case "below": return number(node).map { .below($0) }
-        default:
-            guard ofText else { return nil }
-            let known = ["equals", "not", "any", "regex", "contains", "length", "above", "below"]
-            let advice = Suggestion.text(for: member.key, among: known)
-            diagnostics.report("unknown condition \(Diagnostic.quote(member.key)); \(advice)", at: member.keyMark)
-            return .absent
+        case "length":
+            let count = number(node).flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 ? $0 : nil }
+            return count.map { .length($0) } ?? wrong("a count such as 2")
+        case "above": return number(node).map { .above($0) } ?? wrong("a number")
+        default: return number(node).map { .below($0) } ?? wrong("a number")
         }
+    }
+
+    private static func operand(_ node: Node, _ ofText: Bool) -> JSONValue {
+        if ofText, case .scalar(let text, _) = node.content { return .string(text) }
+        return value(node)
     }
 
     /// What a node writes is JSON, so there is a value.
@@ -81,24 +107,28 @@ public indirect enum JSONTest: Sendable {
 
     private static func number(_ node: Node) -> Double? {
         guard case .scalar(let text, _) = node.content else { return nil }
-        return Double(text)
+        return Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
     /// Whether a value is as it must be; none is there if `found` is none.
+    ///
+    /// Integers may stand in quotes on one side, as 64-bit integers do in ProtoJSON.
     public func holds(for found: JSONValue?) -> Bool {
         guard let found else {
             switch self {
             case .absent: return true
             case .any(let tests): return tests.contains { $0.holds(for: nil) }
+            case .all(let tests): return tests.allSatisfy { $0.holds(for: nil) }
             default: return false
             }
         }
         return switch self {
         case .present: true
         case .absent: false
-        case .value(let expected): found == expected
+        case .value(let expected): found.isWorth(expected)
         case .not(let test): !test.holds(for: found)
         case .any(let tests): tests.contains { $0.holds(for: found) }
+        case .all(let tests): tests.allSatisfy { $0.holds(for: found) }
         case .pattern(let pattern): Self.matches(found, pattern)
         case .contains(let part): found.contains(part)
         case .length(let count): found.length == count
@@ -123,7 +153,7 @@ extension JSONValue {
         case (.array(let items), .array(let parts)): parts.allSatisfy { part in items.contains { $0.contains(part) } }
         case (.array(let items), _): items.contains { $0.contains(part) }
         case (.string(let text), .string(let part)): part.isEmpty || !text.utf8.ranges(of: Array(part.utf8)).isEmpty
-        default: self == part
+        default: isWorth(part)
         }
     }
 

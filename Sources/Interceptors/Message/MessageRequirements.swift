@@ -118,16 +118,16 @@ struct MessageRequirements: Sendable {
         let wrong = requirements.first { requirement in
             let pointer = requirement.pointer
             let found = isProtoJSON ? value.valueOfProtoJSON(at: pointer) : value.value(at: pointer)
-            return !Self.holds(requirement.test, found)
+            return !Self.holds(requirement.test, found, isProtoJSON)
         }
         return wrong.map { "does not have the required value at \($0.name)" }
     }
 
-    private static func holds(_ test: Requirement.Test, _ found: JSONValue?) -> Bool {
+    private static func holds(_ test: Requirement.Test, _ found: JSONValue?, _ isProtoJSON: Bool) -> Bool {
         switch test {
         case .present: found != nil
         case .absent: found == nil
-        case .value(let expected): found == expected
+        case .value(let expected): found == expected || isProtoJSON && found?.isWorth(expected) == true
         }
     }
 }

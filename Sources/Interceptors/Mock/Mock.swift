@@ -32,11 +32,13 @@ final class Mock: Sendable {
     let rules: [MockRule]
     /// The signals that its scripts wait for.
     let signals: [String]
-    private let service: [UInt8]?
+    private let service: MarkedString?
+    /// The methods that have rules of their own, and the numbers of these.
+    private let methods: [(name: MarkedString, rules: Range<Int>)]
     /// What it plays back, if that is a tape.
     let tape: Tape?
     /// The rules of each call of a tape.
-    private let byCall: [[UInt8]: MockRuleList]
+    private let byCall: [[UInt8]: TapeList]
     /// For each method its rules, and then those of all methods.
     private let byMethod: [[UInt8]: MockRuleList]
     /// The rules of all methods.
@@ -49,24 +51,25 @@ final class Mock: Sendable {
         self.settings = settings
         let named = section.string(ifGiven: "unmatched").flatMap(Unmatched.init)
         unmatched = named ?? (section.has("tape") ? .unimplemented : .empty)
-        service = section.string(ifGiven: "service").map { Array($0.utf8) }
+        service = section.string(ifGiven: "service").map { MarkedString($0, at: section.mark(of: "service")) }
         keyLimit = section.integer("keys")
         journalLimit = section.size("journal")
         var rules: [MockRule] = []
         let methods = Self.methods(section).map { method in
             let start = rules.count
             for rule in method.rules { rules.append(MockRule(rule, index: rules.count)) }
-            return (method.name, Array(start..<rules.count))
+            return (name: method.name, rules: start..<rules.count)
         }
+        self.methods = methods
         let start = rules.count
         for rule in section.sections("rules") { rules.append(MockRule(rule, index: rules.count)) }
         let general = Array(start..<rules.count)
-        tape = Tape(section)
+        tape = Tape(section, mayBeMissing: unmatched == .next)
         if let tape { rules = tape.rules }
         self.rules = rules
         let recorded = Dictionary(grouping: rules.filter { $0.recordedCall != nil }) { $0.recordedCall ?? [] }
-        byCall = recorded.mapValues { [rules] in MockRuleList($0.map(\.index), of: rules) }
-        byMethod = Dictionary(methods) { first, _ in first }
+        byCall = recorded.mapValues { [rules] in TapeList($0.map(\.index), of: rules) }
+        byMethod = Dictionary(methods.map { (Array($0.name.text.utf8), $0.rules) }) { first, _ in first }
             .mapValues { [rules] in MockRuleList($0 + general, of: rules) }
         self.general = MockRuleList(general, of: rules)
         for list in byMethod.values + [self.general] {
@@ -76,7 +79,7 @@ final class Mock: Sendable {
         signals = Set(rules.flatMap(\.awaitedSignals)).sorted()
     }
 
-    private static func methods(_ section: Section) -> [(name: [UInt8], rules: [Section])] {
+    private static func methods(_ section: Section) -> [(name: MarkedString, rules: [Section])] {
         guard let node = section.node("methods") else { return [] }
         guard let entries = node.entries else {
             section.report("\"methods\" cannot be \(node.summary); write a mapping of names to rules", at: "methods")
@@ -95,7 +98,7 @@ final class Mock: Sendable {
                 )
             }
             let sections = rules.map { Section($0, MockSettings.ruleOptions, into: section.diagnostics) }
-            return (Array(entry.key.utf8), sections)
+            return (MarkedString(entry.key, at: entry.keyMark), sections)
         }
     }
 
@@ -110,7 +113,26 @@ final class Mock: Sendable {
         guard let service else { return true }
         let request = call.request
         guard let procedure = call.rpcProcedure else { return false }
-        return request.path.extracting(procedure.service).equals(service)
+        return request.path.extracting(procedure.service).equals(service.text.utf8.span)
+    }
+
+    /// Warns of responses that need types, as the file has none.
+    func checkWithoutTypes(isFake: Bool, into diagnostics: Diagnostics) {
+        for rule in rules {
+            guard let need = rule.needOfTypes else { continue }
+            diagnostics.warn("\(need) needs the types of messages; add \"types\"", at: rule.mark)
+        }
+        guard isFake else { return }
+        diagnostics.warn("\"unmatched: fake\" needs the types of messages; add \"types\"", at: settings.mark)
+    }
+
+    /// Reports methods, places and messages that the known types do not have.
+    func check(_ types: TypeCheck) {
+        let mark = service?.mark ?? settings.mark
+        types.check(service: service?.text, methods: methods.map(\.name), at: mark)
+        for (name, numbers) in methods {
+            for rule in rules[numbers] { rule.check(types, service: service?.text, method: name.text) }
+        }
     }
 
     /// The rule for a call, as far as that is known.
@@ -126,7 +148,10 @@ final class Mock: Sendable {
             let choice = choose([next], context, memory)
             guard case .none = choice, memory.nextUnplayed != next else { return choice }
         }
-        if tape.repeats, let last = rules.last(where: { $0.flaw == nil }) { return .rule(last) }
+        if tape.repeats, let last = rules.last(where: { $0.flaw == nil }) {
+            guard context.known >= last.asks else { return .message }
+            if last.lackOfHead(context.call) ?? last.lackOfMessage(context) == nil { return .rule(last) }
+        }
         return .none("all calls of the tape have been played; record more, or write repeat: true")
     }
 
@@ -156,7 +181,9 @@ final class Mock: Sendable {
             case .usedUp:
                 played.append(rule)
                 pass(rule, MockRule.Lack(depth: Int.max, text: "has applied as often as it may"))
-            case .inState(let state): pass(rule, MockRule.Lack(depth: Int.max, asksFor: "another state than \(state)"))
+            case .inState(let state):
+                let text = "the state \(rule.state?.required ?? MockState.first), and it is \(state)"
+                pass(rule, MockRule.Lack(depth: Int.max, asksFor: text))
             }
         }
         if let tape, let last = played.last {
@@ -169,12 +196,12 @@ final class Mock: Sendable {
 
     private func noRuleText(_ call: Call) -> String {
         guard tape != nil else { return "it has no rule for the method" }
-        return "the tape has no call of \(String(decoding: call.fullName, as: UTF8.self))"
+        return "the tape has no call of \(call.shownName)"
     }
 
     private func candidates(_ context: MockContext) -> [Int] {
         let call = context.call
-        if tape != nil { return byCall[call.fullName]?.all ?? [] }
+        if tape != nil { return byCall[Array(call.shownName.utf8)]?.candidates(context) ?? [] }
         let request = call.request
         guard let procedure = call.rpcProcedure else { return general.candidates(context) }
         let list = byMethod[request.path.extracting(procedure.method).array] ?? general

@@ -43,6 +43,7 @@ final class MockCall: LocalService {
         // An attempt may come to another rule than the one before, which has decided how the caller is spoken to.
         if context.call.rpcProtocol != .http, exchange.isRaw != rule.script.isRaw { script = MockScript.mixed }
         context.captures = rule.captures(of: context.call)
+        context.chosen()
         journal?.chosen(rule)
         if let signal = rule.signal { server.signals.raise(signal) }
     }
@@ -57,6 +58,7 @@ final class MockCall: LocalService {
         guard position < script.count, !hasUnused else { return true }
         switch script[position] {
         case .expect, .recorded, .receive, .closed: return true
+        case .headers, .send: return isEarly(script[position])
         default: return false
         }
     }
@@ -65,6 +67,7 @@ final class MockCall: LocalService {
         context.received(payload)
         journal?.received(context)
         hasUnused = true
+        if let problem = context.problem { return end(context.error(problem)) }
         go()
     }
 
@@ -76,6 +79,8 @@ final class MockCall: LocalService {
     }
 
     func resumed() { go() }
+
+    var heldBytes: Int { context.heldBytes }
 
     func ended() {
         timer?.cancel()
@@ -110,8 +115,10 @@ final class MockCall: LocalService {
             }
             if position == before { position += 1 }
         }
+        guard !exchange.isOver else { return }
+        context.rest()
         // What waits may be for the step that the script has come to.
-        if !exchange.isOver { exchange.schedule() }
+        exchange.schedule()
     }
 
     /// Whether there is a rule, and the script can run.
@@ -151,10 +158,12 @@ final class MockCall: LocalService {
         case .until(let name): return wait(for: name)
         case .signal(let name): server.signals.raise(name)
         case .slowDown(let speed): exchange.slowDown(to: speed)
-        case .headers(let fields): exchange.send(headers: fields.values(context))
+        case .headers where isEarly(step), .send where isEarly(step): return false
+        case .headers(let status, let fields): begin(status, fields.values(context))
         case .send(let message):
             let payload = try message.payload(context)
             journal?.sent(payload, context)
+            if context.call.rpcProtocol == .http { begin(200, message.plainHeaders) }
             exchange.send(payload.span)
         case .plain(let response):
             guard context.call.rpcProtocol == .http else { return true }
@@ -172,6 +181,22 @@ final class MockCall: LocalService {
             exchange.fail(failure.error)
         }
         return true
+    }
+
+    /// Whether a step has something of the first message in it, which has not come yet.
+    private func isEarly(_ step: MockScript.Step) -> Bool {
+        guard context.number == 0, !isClosed else { return false }
+        return switch step {
+        case .headers(_, let fields): fields.asksMessage
+        case .send(let message): message.asksMessage
+        default: false
+        }
+    }
+
+    /// Sends the head, if it has not been sent.
+    private func begin(_ status: Int, _ headers: [(name: [UInt8], value: [UInt8])]) {
+        guard context.call.rpcProtocol == .http else { return exchange.send(headers: headers) }
+        exchange.send(status: status, headers: headers)
     }
 
     private func pause(_ time: Duration) {
@@ -213,7 +238,8 @@ final class MockCall: LocalService {
             context.message.map { !condition.holds(for: $0, context.isProtoJSON) } ?? true
         }
         guard let wrong else { return true }
-        let problem = "message \(context.number) has another value at \(wrong.name)"
+        let place = wrong.name.isEmpty ? "is another" : "has another value at \(wrong.name)"
+        let problem = "message \(context.number) \(place)"
         throw RPCError(.failedPrecondition, "mock \(server.mock.name): \(problem)")
     }
 

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Documents
 internal import Protocols
 internal import Proxy
+internal import RPC
 
 /// What the rules and texts of a mock go by: a call, and the message of it that came last.
 struct MockContext {
@@ -18,14 +19,12 @@ struct MockContext {
     let call: Call
     let worker: WorkerServices
     private(set) var known = Known.head
-    /// The message of the request that came last, if it is JSON.
-    var message: JSONValue?
-    /// The same as it came.
-    var payload: [UInt8] = []
+    /// The message of the request that came last.
+    private var last: MockInput?
     /// Its number, from 1.
-    var number = 0
-    /// The first message, which rules are chosen by.
-    private(set) var first: (value: JSONValue?, payload: [UInt8]) = (nil, [])
+    private(set) var number = 0
+    /// The first message, as long as no rule has been chosen by it.
+    private var first: MockInput?
     /// All messages, if a rule may ask for them; none if they are too long.
     private(set) var messages: [JSONValue]?
     private var kept = 0
@@ -42,16 +41,40 @@ struct MockContext {
     /// Whether the message is the ProtoJSON of a known type.
     var isProtoJSON: Bool { call.hasMessageTypes }
 
+    /// The message of the request that came last, if it is JSON.
+    var message: JSONValue? { last?.value }
+    /// The same as it came.
+    var payload: [UInt8] { last?.payload ?? [] }
+    /// What is wrong with it, if it is not of its type.
+    var problem: String? { last?.problem }
+    /// The first message, if it is JSON; good until a rule has been chosen.
+    var firstMessage: JSONValue? { first?.value }
+    /// How many bytes of messages are held.
+    var heldBytes: Int { payload.count + (messages == nil ? 0 : kept) }
+
     /// A message of the request has come.
     mutating func received(_ payload: Span<UInt8>) {
         number += 1
         known = max(known, .first)
-        self.payload = payload.array
-        message = call.rpcProtocol == .http ? try? JSON.parse(payload) : call.json(payload, .request)
-        if number == 1 { first = (message, self.payload) }
-        kept += payload.count
+        let input = MockInput(payload, of: call)
+        last = input
+        if number == 1 { first = input }
+        // An empty one takes room, too.
+        kept += payload.count + 64
         if kept > Self.maxKept { messages = nil }
-        messages?.append(message ?? .null)
+        messages?.append(input.value ?? .null)
+    }
+
+    /// A rule has been chosen.
+    mutating func chosen() { (first, messages) = (nil, nil) }
+
+    /// Nothing reads messages until something happens.
+    func rest() { last?.rest() }
+
+    /// The error of a message that is not of its type; where values are to be kept out, it says no more than that.
+    func error(_ problem: String) -> RPCError {
+        let text = "message \(number) of the request is not valid for its type"
+        return RPCError(.invalidArgument, call.redactions.hasPointers ? text : "\(text): \(problem)")
     }
 
     /// The request is complete.
@@ -61,7 +84,7 @@ struct MockContext {
     func value(at pointer: JSONPointer) -> JSONValue? { value(in: message, at: pointer) }
 
     /// The value in a place of the first message, if there is one.
-    func firstValue(at pointer: JSONPointer) -> JSONValue? { value(in: first.value, at: pointer) }
+    func firstValue(at pointer: JSONPointer) -> JSONValue? { value(in: firstMessage, at: pointer) }
 
     private func value(in message: JSONValue?, at pointer: JSONPointer) -> JSONValue? {
         isProtoJSON ? message?.valueOfProtoJSON(at: pointer) : message?.value(at: pointer)

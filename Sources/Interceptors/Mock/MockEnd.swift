@@ -46,6 +46,11 @@ struct MockEnd: Sendable {
         }
     }
 
+    /// The details in JSON, as far as they are the same for all calls.
+    var constants: [(type: String, json: [UInt8])] {
+        details.compactMap { detail in detail.json.map { (detail.type, $0.constant) } }
+    }
+
     /// Whether the response ends without an error.
     var isSuccess: Bool { code == .ok }
 

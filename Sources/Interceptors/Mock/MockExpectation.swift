@@ -1,5 +1,6 @@
 public import Configuration
 public import Documents
+internal import Patterns
 internal import Protocols
 
 /// What `martlet verify` expects of the calls that a mock has served: which calls, and how many of them.
@@ -9,7 +10,10 @@ public struct MockExpectation {
     private let headers: [(name: String, test: JSONTest)]
     private let json: [JSONCondition]
     private let messages: [[JSONCondition]]?
+    private let protocols: [String]
     private let code: String?
+    private let status: Int?
+    private let goesOn: Bool?
     private let rule: String?
     private let isUnmatched: Bool?
     private let isCanceled: Bool?
@@ -23,13 +27,21 @@ public struct MockExpectation {
     /// The keys of an expectation.
     public static let options = [
         Option("method", .strings, example: "Say", "The RPC method, or a list of methods."),
-        Option("call", .string, example: "shop.v1.OrderService/Get", "The whole call; `GET /v1/orders` in plain HTTP."),
+        Option(
+            "call",
+            .string,
+            example: "shop.v1.OrderService/Get",
+            "The whole call; `GET /v1/orders` in plain HTTP. A `*` stands for any text."
+        ),
         Option("header", .node, shape: .named(.anything), "Conditions on request headers, by their names, as text."),
         Option("json", .node, shape: .named(.anything), "Conditions on the first message, by JSON Pointers."),
         Option("messages", .node, "For each message of the request, in order, its conditions by JSON Pointers."),
+        Option("protocol", .choices(ConditionSettings.protocolNames), "The caller's protocol, or a list of protocols."),
         Option("code", .choice(ConditionSettings.codeNames), "The status code of the response."),
+        Option("status", .integer(in: 100...599), example: "404", "The HTTP status of a plain HTTP response."),
         Option("rule", .string, example: "7:11", "The position of the rule that applied."),
         Option("unmatched", .bool, "Whether no rule matched."),
+        Option("next", .bool, "Whether the call went on to the upstream, since no rule matched."),
         Option("canceled", .bool, "Whether the caller left before the end."),
         Option("differs", .bool, "Whether the live response was not as recorded, for a mock with `diff`."),
         Option("unplayed", .bool, default: "false", "Counts the calls of a tape that were not played, and no others."),
@@ -46,12 +58,18 @@ public struct MockExpectation {
         mark = section.mark
         methods = section.strings("method")
         call = section.string(ifGiven: "call")
+        if let node = section.node("header"), node.entries == nil {
+            section.report("\"header\" cannot be \(node.summary); write a mapping of names to values", at: "header")
+        }
         headers = (section.node("header")?.entries ?? []).map {
             ($0.key.lowercased(), JSONTest($0.value, ofText: true, into: diagnostics))
         }
         json = JSONCondition.all(section)
         messages = JSONCondition.lists("messages", of: section)
+        protocols = section.strings("protocol")
         code = section.string(ifGiven: "code")
+        status = section.integer(ifGiven: "status")
+        goesOn = section.has("next") ? section.bool("next") : nil
         rule = section.string(ifGiven: "rule")
         isUnmatched = section.has("unmatched") ? section.bool("unmatched") : nil
         isCanceled = section.has("canceled") ? section.bool("canceled") : nil
@@ -69,7 +87,9 @@ public struct MockExpectation {
         case .mapping:
             let bounds = Section(node, Self.boundOptions, into: section.diagnostics)
             let least = bounds.integer(ifGiven: "at_least") ?? 0
-            return least...max(least, bounds.integer(ifGiven: "at_most") ?? Int.max)
+            let most = bounds.integer(ifGiven: "at_most") ?? Int.max
+            if most < least { bounds.report("at_most is below at_least; swap them", at: "at_most") }
+            return least...max(least, most)
         case .null, .sequence: break
         }
         let advice = "write a number, never, or { at_least: 1 }"
@@ -83,6 +103,21 @@ public struct MockExpectation {
     ]
 
     // MARK: Against a journal
+
+    /// Which calls it counts, in words.
+    public var subject: String {
+        if isUnplayed { return "calls of the tape that were not played" }
+        var words = methods.isEmpty ? [] : [methods.joined(separator: ", ")]
+        words += [call, rule.map { "rule \($0)" }, code, status.map { "status \($0)" }].compactMap { $0 }
+        words += protocols.isEmpty ? [] : [protocols.joined(separator: ", ")]
+        words += headers.map { "header \($0.name)" } + json.map { "json \($0.name)" }
+        if messages != nil { words.append("messages") }
+        let flags = [
+            ("unmatched", isUnmatched), ("next", goesOn), ("canceled", isCanceled), ("differs", differs),
+        ]
+        words += flags.compactMap { name, value in value.map { $0 ? name : "not \(name)" } }
+        return words.isEmpty ? "all calls" : words.joined(separator: ", ")
+    }
 
     /// What is expected, in words.
     public var countText: String {
@@ -98,6 +133,16 @@ public struct MockExpectation {
     /// A number of calls in words.
     public static func calls(_ count: Int) -> String { count == 1 ? "1 call" : "\(count) calls" }
 
+    /// Why a journal cannot say whether it holds; none if it can.
+    ///
+    /// Calls that were removed may have been such calls, and without `diff` no response is compared.
+    public func doubt(about page: JSONValue) -> String? {
+        if differs != nil, page["diff"] == .bool(false) { return "the mock has no \"diff\"" }
+        guard !isUnplayed, let removed = page["removed"]?.integer, removed > 0 else { return nil }
+        let isEnough = counts.upperBound == Int.max && count(in: page).map(holds) == true
+        return isEnough ? nil : "the journal has removed \(Self.calls(removed))"
+    }
+
     /// How many of a mock's calls, as its journal page has them, are as is expected.
     ///
     /// - Returns: the number; none if it is about the tape of a mock that has none.
@@ -107,6 +152,12 @@ public struct MockExpectation {
             return unplayed.count
         }
         return Self.calls(in: page).count { fits($0) }
+    }
+
+    /// The calls of a tape that were not played, by their places; none if the expectation is not about them.
+    public func unplayed(in page: JSONValue) -> [String]? {
+        guard isUnplayed, case .array(let unplayed)? = page["unplayed"] else { return nil }
+        return unplayed.compactMap(\.string)
     }
 
     /// The calls of a journal's page.
@@ -121,11 +172,14 @@ public struct MockExpectation {
         let name = entry.pointer("/request/call")?.string ?? ""
         let method = name.split(separator: "/").last.map(String.init) ?? ""
         let received = Self.received(entry)
-        return (methods.isEmpty || methods.contains(method)) && (call == nil || call == name)
+        return (methods.isEmpty || methods.contains(method)) && (call.map { Glob.matches(name[...], $0[...]) } ?? true)
             && headers.allSatisfy { $0.test.holds(for: entry.pointer("/request/headers")?[$0.name]) }
             && json.allSatisfy { $0.holds(for: received.first ?? .null, true) }
             && Self.fits(received, messages)
+            && (protocols.isEmpty || protocols.contains(entry.pointer("/request/protocol")?.string ?? ""))
             && (code == nil || entry["code"]?.string == code)
+            && (status == nil || entry["status"]?.integer == status)
+            && (goesOn == nil || (entry["next"] != nil) == goesOn)
             && (rule == nil || entry["rule"]?.string == rule)
             && (isUnmatched == nil || (entry["unmatched"] != nil) == isUnmatched)
             && (isCanceled == nil || (entry["canceled"] != nil) == isCanceled)

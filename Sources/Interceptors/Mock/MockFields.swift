@@ -46,6 +46,9 @@ struct MockFields: Sendable {
 
     var isEmpty: Bool { fields.isEmpty }
 
+    /// Whether a message of the request has parts in them.
+    var asksMessage: Bool { fields.contains(where: \.value.asksMessage) }
+
     /// The fields for a call; control characters that a message has have no place there, nor has the content type in RPC.
     func values(_ context: MockContext) -> [(name: [UInt8], value: [UInt8])] {
         let isPlain = context.call.rpcProtocol == .http

@@ -50,6 +50,8 @@ struct MockJournal: Sendable {
         var rule: String?
         /// What lacks of the nearest rule, if none is for the call.
         var lack: String?
+        /// Whether the call has gone on to the upstream.
+        var goesOn = false
         /// What of the live response is not as recorded, if they were compared.
         var differences: [String]?
         private(set) var received: [Message] = []
@@ -59,24 +61,35 @@ struct MockJournal: Sendable {
         /// When the call ended, and how.
         var end: (time: Duration, End)?
 
-        /// About how many bytes it takes.
-        fileprivate private(set) var size: Int
+        /// About how many bytes the head and the messages take.
+        private var messageSize: Int
 
         init(at time: WallTime, request: [UInt8]) {
             (self.time, self.request) = (time, request)
-            size = 256 + request.count
+            messageSize = 256 + request.count
+        }
+
+        /// About how many bytes it takes.
+        fileprivate var size: Int {
+            var size = messageSize + (lack?.utf8.count ?? 0)
+            for difference in differences ?? [] { size += 16 + difference.utf8.count }
+            switch end?.1 {
+            case .status(_, let text), .failed(let text): size += text.utf8.count
+            case .response, .canceled, nil: break
+            }
+            return size
         }
 
         /// A message of the request has come.
         mutating func receive(_ message: Message) {
             received.append(message)
-            size += 64 + message.payload.bytes
+            messageSize += 64 + message.payload.bytes
         }
 
         /// A message of the response has been sent.
         mutating func send(_ message: Message) {
             sent.append(message)
-            size += 64 + message.payload.bytes
+            messageSize += 64 + message.payload.bytes
         }
     }
 
@@ -160,6 +173,7 @@ extension MockJournal.Entry {
         json.field("request") { $0.append(request) }
         if let rule { json.field("rule", string: rule) }
         if let lack { json.field("unmatched", string: lack) }
+        if goesOn { json.field("next", true) }
         if let differences { json.field("differences", texts: differences.map { Array($0.utf8) }) }
         Self.describe(received, "received", to: &json)
         if let closed { json.field("closed_ms", milliseconds: closed) }

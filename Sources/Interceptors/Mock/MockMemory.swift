@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Configuration
 internal import Events
 public import Telemetry
@@ -37,6 +38,7 @@ public final class MockMemory: Sendable {
     /// How often each rule counts as applied at first.
     private let initial: [Int]
     private let isOfTape: Bool
+    private let comparesLive: Bool
     private let content: Locked<Content>
 
     init(of mock: Mock) {
@@ -45,6 +47,7 @@ public final class MockMemory: Sendable {
         // What cannot be played is passed by.
         initial = mock.rules.map { $0.flaw == nil ? 0 : 1 }
         isOfTape = mock.tape != nil
+        comparesLive = mock.tape?.comparesLive == true
         content = Locked(
             Content(
                 applied: initial,
@@ -64,6 +67,7 @@ public final class MockMemory: Sendable {
         content.withLock { content in
             if let times = rule.times, content.applied[rule.index] >= times { return .usedUp }
             if let state = rule.state {
+                let key = MockStates.short(key)
                 let present = content.states[key]
                 if let required = state.required, present != required { return .inState(present) }
                 if let next = state.next { content.states[key] = next }
@@ -137,6 +141,7 @@ public final class MockMemory: Sendable {
     public func describeCalls(to json: inout JSONWriter) {
         let content = content.withLock { $0 }
         json.field("mock", string: name)
+        json.field("diff", comparesLive)
         if isOfTape {
             let unplayed = zip(places, content.applied).filter { $0.1 == 0 }
             json.field("unplayed", texts: unplayed.map { Array($0.0.utf8) })
@@ -154,6 +159,15 @@ struct MockStates {
     private var oldest = 0
 
     init(limit: Int) { self.limit = limit }
+
+    /// The longest key that is kept as it is: callers choose keys.
+    private static let maxKey = 128
+
+    /// What stands for a key: itself, or its beginning and a hash.
+    static func short(_ key: [UInt8]) -> [UInt8] {
+        guard key.count > maxKey else { return key }
+        return key.prefix(maxKey) + Array("\(key.count) \(key.span.fnv1a)".utf8)
+    }
 
     var count: Int { states.count }
 

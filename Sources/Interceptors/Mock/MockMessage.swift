@@ -27,6 +27,7 @@ enum MockMessage: Sendable {
         let keys = ["json", "text", "hex", "base64", "file", "echo", "fake"].filter { section.has($0) }
         guard let key = keys.first else { return nil }
         if keys.count > 1 { section.reportConflict(keys[0], keys[1]) }
+        section.reportFalse("echo", "fake")
         switch key {
         case "json":
             guard let node = section.node("json") else { return nil }
@@ -65,6 +66,36 @@ enum MockMessage: Sendable {
         }
     }
 
+    /// Whether it cannot be made without the types.
+    var needsTypes: Bool { if case .fake = self { true } else { false } }
+
+    /// Whether a message of the request has parts in it.
+    var asksMessage: Bool {
+        switch self {
+        case .echo: true
+        default: texts.contains(where: \.asksMessage)
+        }
+    }
+
+    /// The texts in it.
+    var texts: [MockText] {
+        switch self {
+        case .json(let json): json.texts
+        case .text(let text): [text]
+        case .bytes, .echo, .fake, .recorded: []
+        }
+    }
+
+    /// The message in JSON, without what depends on the call; none if it is not written so.
+    var constant: [UInt8]? {
+        if case .json(let json) = self { json.constant } else { nil }
+    }
+
+    /// The headers of plain HTTP that the message is the body of, if nothing else says what it is.
+    var plainHeaders: [(name: [UInt8], value: [UInt8])] {
+        if case .json = self { [(Array("content-type".utf8), Array("application/json".utf8))] } else { [] }
+    }
+
     /// The message, in the codec of the call.
     func payload(_ context: MockContext) throws(RPCError) -> [UInt8] {
         switch self {
@@ -87,6 +118,26 @@ typealias MockJSON = JSONTree<MockText>
 extension JSONTree where Text == MockText {
     init(_ node: Node, into diagnostics: Diagnostics) {
         self.init(node) { MockText($0, at: $1, into: diagnostics) }
+    }
+
+    /// The value as JSON, without the members and items that depend on the call.
+    var constant: [UInt8] {
+        let queue = ByteQueue()
+        constantTree?.append(to: queue) { text in
+            let constant = text.constant ?? []
+            queue.append(json: constant.span)
+        }
+        return queue.isEmpty ? Array("null".utf8) : queue.readable.array
+    }
+
+    private var constantTree: JSONTree? {
+        switch self {
+        case .plain: self
+        case .text(let text): text.constant == nil ? nil : self
+        case .array(let items): .array(items.compactMap(\.constantTree))
+        case .object(let members):
+            .object(members.compactMap { member in member.value.constantTree.map { (member.name, $0) } })
+        }
     }
 
     /// Appends the value as compact JSON; a string that is one value of the message and nothing else has its type.

@@ -38,6 +38,9 @@ struct MockPlainResponse: Sendable {
         message = .bytes(section.base64("body_base64") ?? Array(section.string("body").utf8))
     }
 
+    /// The texts in its body.
+    var texts: [MockText] { body.map { [$0] } ?? message?.texts ?? [] }
+
     /// The body for a call.
     func body(_ context: MockContext) throws(RPCError) -> [UInt8] {
         if let body { return body.value(context) }
@@ -49,9 +52,7 @@ struct MockPlainResponse: Sendable {
     func send(_ bytes: [UInt8], _ context: MockContext, to exchange: LocalExchange) {
         var headers = fields.values(context)
         let hasType = headers.contains { $0.name.span.equals("content-type") }
-        if case .json? = message, body == nil, !hasType {
-            headers.append((Array("content-type".utf8), Array("application/json".utf8)))
-        }
+        if body == nil, !hasType { headers += message?.plainHeaders ?? [] }
         if let location {
             headers.append((Array("location".utf8), MockFields.visible(location.value(context))))
         }

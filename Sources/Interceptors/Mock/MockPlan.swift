@@ -7,7 +7,7 @@ internal import Proxy
 internal import RPC
 
 /// Has a mock serve calls.
-struct MockPlan: InterceptorPlan {
+struct MockPlan: InterceptorPlan, Typed {
     static let kind = InterceptorKind(
         name: "mock",
         summary: """
@@ -49,11 +49,18 @@ struct MockPlan: InterceptorPlan {
         let mayWait = unmatched == .next || comparesLive || mock?.hasRawRules == true
         waitsForRule = mayWait && mock.map { $0.asks > .head } ?? false
         var events: EventSet = waitsForRule ? [.requestHead, .requestMessages, .requestEnd] : .requestHead
-        if comparesLive { events.formUnion([.responseHead, .responseMessages, .plainBodies, .finished]) }
+        if unmatched == .next { events.formUnion([.responseHead, .finished]) }
+        if comparesLive { events.formUnion([.responseMessages, .plainBodies]) }
         self.events = events
         if comparesLive, unmatched != .next {
             section.report("a mock with \"diff\" needs the upstream; write unmatched: next", at: "name")
         }
+    }
+
+    func check(_ types: TypeCheck) { mock?.check(types) }
+
+    func checkWithoutTypes(into diagnostics: Diagnostics) {
+        mock?.checkWithoutTypes(isFake: unmatched == .fake, into: diagnostics)
     }
 
     func instance(on worker: WorkerServices) -> any Interceptor { MockInterceptor(self, on: worker) }
@@ -67,6 +74,8 @@ final class MockInterceptor: Interceptor {
         case waiting(Suspension, MockContext)
         /// The upstream serves it, and a tape says how it did before.
         case compared(TapeComparison)
+        /// The upstream serves it, and this is told how.
+        case passed(MockRecorder, status: Int)
     }
 
     private let plan: MockPlan
@@ -80,10 +89,11 @@ final class MockInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         guard let server, server.mock.isFor(call) else { return .next }
         if let missing = call.missingTypes, call.lacksMessageTypes { return .reject(missing) }
+        endAttempt(call)
         let context = MockContext(call, on: server.worker, keepsAll: server.mock.asks == .all)
         switch server.mock.choose(context, server.memory) {
         case .rule(let rule): return use(rule, context)
-        case .none(let lack): return server.unmatched(lack, context)
+        case .none(let lack): return miss(lack, context)
         case .message where !plan.waitsForRule: return server.serve(nil)
         case .message:
             let suspension = Suspension()
@@ -113,9 +123,10 @@ final class MockInterceptor: Interceptor {
         // Nobody else has it meanwhile, so that it is not copied.
         call[stateOf: self] = nil
         change(&context)
+        if let problem = context.problem { return suspension.resume(.reject(context.error(problem))) }
         switch server.mock.choose(context, server.memory) {
         case .rule(let rule): suspension.resume(use(rule, context))
-        case .none(let lack): suspension.resume(server.unmatched(lack, context))
+        case .none(let lack): suspension.resume(miss(lack, context))
         case .message: call[stateOf: self] = .waiting(suspension, context)
         }
     }
@@ -129,9 +140,31 @@ final class MockInterceptor: Interceptor {
         return .next
     }
 
-    // MARK: The response of an upstream that is compared with a tape
+    /// There is no rule for the call.
+    private func miss(_ lack: String, _ context: MockContext) -> Verdict {
+        guard let server else { return .next }
+        guard plan.unmatched == .next else { return server.unmatched(lack, context) }
+        context.call[stateOf: self] = server.pass(lack, context).map { .passed($0, status: 0) }
+        return .next
+    }
+
+    /// A retry begins, if there was an attempt before.
+    private func endAttempt(_ call: Call) {
+        let problem = MockJournal.End.failed("the call was retried")
+        switch call[stateOf: self] {
+        case .passed(let journal, _)?: journal.ended(problem, at: call.now)
+        case .compared(let comparison)?: comparison.journal?.ended(problem, at: call.now)
+        case .waiting?, nil: return
+        }
+        call[stateOf: self] = nil
+    }
+
+    // MARK: The response of an upstream
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        if case .passed(let journal, _)? = call[stateOf: self] {
+            call[stateOf: self] = .passed(journal, status: head.status)
+        }
         compare(call) { $0.received(status: head.status) }
         return .next
     }
@@ -144,6 +177,10 @@ final class MockInterceptor: Interceptor {
     }
 
     func finished(_ call: Call) {
+        if case .passed(let journal, let status)? = call[stateOf: self] {
+            let isPlain = call.rpcProtocol == .http && status > 0
+            journal.ended(isPlain ? .response(status) : .status(call.code, call.message), at: call.now)
+        }
         compare(call) { $0.finish() }
     }
 

@@ -31,7 +31,7 @@ struct MockRecorder {
         let queue = ByteQueue()
         var json = JSONWriter(to: queue)
         let request = call.request
-        json.field("call", string: String(decoding: call.fullName, as: UTF8.self))
+        json.field("call", string: call.shownName)
         json.field("protocol", text: call.protocolName)
         json.beginObject("headers")
         for index in 0..<request.count where !isRepeated(index, in: request) {
@@ -64,6 +64,9 @@ struct MockRecorder {
 
     /// There is no rule for the call.
     func unmatched(_ lack: String) { memory.note(number) { $0.lack = lack } }
+
+    /// There is none, and the call goes on to the upstream.
+    func goesOn(_ lack: String) { memory.note(number) { ($0.lack, $0.goesOn) = (lack, true) } }
 
     /// A message of the request has come.
     func received(_ context: MockContext) {

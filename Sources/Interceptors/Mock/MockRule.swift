@@ -39,7 +39,7 @@ final class MockRule: Sendable {
     let place: String
     /// What it is, for people: `the rule at 7:11`.
     let title: String
-    private let mark: Mark
+    let mark: Mark
     /// What lacks of the recording, so that it cannot be played.
     let flaw: String?
 
@@ -59,6 +59,11 @@ final class MockRule: Sendable {
         script = MockScript(section)
         mark = section.mark
         place = "\(section.mark)"
+        let known = url?.names ?? []
+        for name in script.pathNames where !known.contains(name) {
+            let advice = known.isEmpty ? "add it to \"template\" of the rule" : Suggestion.text(for: name, among: known)
+            section.diagnostics.report("no part of the path is named \(Diagnostic.quote(name)); \(advice)", at: mark)
+        }
         title = "the rule at \(place)"
         (recorded, flaw) = (nil, nil)
     }
@@ -85,6 +90,25 @@ final class MockRule: Sendable {
         }
     }
 
+    /// Reports places and messages that the types of a method do not have.
+    func check(_ types: TypeCheck, service: String?, method: String) {
+        let places = (json + (messages ?? []).joined()).map(\.place)
+        types.check(places + script.places, service: service, method: method)
+        for message in script.constants {
+            types.check(json: message, .response, service: service, method: method, at: mark)
+        }
+        for detail in script.ends.flatMap(\.constants) {
+            types.check(json: detail.json, ofType: detail.type, at: mark)
+        }
+    }
+
+    /// What of its responses cannot be made without types, if something cannot.
+    var needOfTypes: String? {
+        if script.needsTypes { return "\"fake\"" }
+        let types = script.ends.flatMap(\.constants).map(\.type)
+        return types.first { !$0.hasPrefix("google.rpc.") }.map { "the detail \($0)" }
+    }
+
     /// The call that was recorded, if the rule is one of a tape.
     var recordedCall: [UInt8]? { recorded?.call }
 
@@ -100,33 +124,41 @@ final class MockRule: Sendable {
         return isFirst ? .first : .head
     }
 
+    /// What is the same for first messages that count as equal to the recorded one; none if several may.
+    var firstKey: Int? { recorded?.firstKey }
+
+    /// The places of messages that may be otherwise than recorded.
+    var ignoredPlaces: [JSONPointer] { recorded?.form.ignored ?? [] }
+
     /// The signals that its script waits for.
     var awaitedSignals: [String] { script.awaitedSignals }
 
     /// What of the head of a call is not as the rule asks; none if all is.
     func lackOfHead(_ call: Call) -> Lack? {
-        if let recorded, recorded.call != call.fullName {
+        if let recorded, !recorded.isOf(call) {
             return Lack(depth: 0, asksFor: String(decoding: recorded.call, as: UTF8.self))
         }
         if let text = recorded?.lackOfHead(call) { return Lack(depth: 1, asksFor: text) }
         if let condition, !condition.holds(for: call) {
-            return Lack(depth: 0, asksFor: condition.lack(of: call) ?? "another call")
+            // The path is right then, or nothing is asked of it.
+            let isNear = condition.reaches(call)
+            return Lack(depth: isNear ? 3 : 0, asksFor: condition.lack(of: call) ?? "another call")
         }
         return url?.lack(of: call)
     }
 
     /// What of the first message is not as the rule asks; none if all is.
     func lackOfMessage(_ context: MockContext) -> Lack? {
-        if let text = recorded?.lackOfMessage(context) { return Lack(depth: 2, asksFor: text) }
+        if let text = recorded?.lackOfMessage(context) { return Lack(depth: 5, asksFor: text) }
         for (number, condition) in json.enumerated() {
-            let holds = context.first.value.map { condition.holds(for: $0, context.isProtoJSON) } ?? false
-            if !holds { return Lack(depth: 2 + number, asksFor: "another value at \(condition.name)") }
+            let holds = context.firstMessage.map { condition.holds(for: $0, context.isProtoJSON) } ?? false
+            if !holds { return Lack(depth: 5 + number, asksFor: condition.lack) }
         }
-        if let messages, let text = Self.lack(messages, context) { return Lack(depth: 2, asksFor: text) }
-        guard let body, !body.holds(for: .string(String(decoding: context.first.payload, as: UTF8.self))) else {
+        if let messages, let text = Self.lack(messages, context) { return Lack(depth: 5, asksFor: text) }
+        guard let body, !body.holds(for: .string(String(decoding: context.payload, as: UTF8.self))) else {
             return nil
         }
-        return Lack(depth: 2, asksFor: "another body")
+        return Lack(depth: 5, asksFor: "another body")
     }
 
     private static func lack(_ messages: [[JSONCondition]], _ context: MockContext) -> String? {
@@ -134,7 +166,7 @@ final class MockRule: Sendable {
         guard all.count == messages.count else { return "\(messages.count) messages" }
         for (index, message) in all.enumerated() {
             let wrong = messages[index].first { !$0.holds(for: message, context.isProtoJSON) }
-            if let wrong { return "another value at \(wrong.name) of message \(index + 1)" }
+            if let wrong { return "\(wrong.lack) of message \(index + 1)" }
         }
         return nil
     }

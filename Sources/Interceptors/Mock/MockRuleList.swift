@@ -65,7 +65,8 @@ extension JSONValue {
     /// What is the same for two values if they are equal; none for those that are compared otherwise.
     var key: [UInt8]? {
         switch self {
-        case .string, .integer, .bool, .null: bytes
+        // One that is worth an integer is found by that.
+        case .string, .integer, .bool, .null: (unquoted ?? self).bytes
         case .number, .array, .object: nil
         }
     }

@@ -29,7 +29,8 @@ struct MockScript: Sendable {
         case signal(String)
         /// Lets the response take its time, at so many bytes a second.
         case slowDown(Int)
-        case headers(MockFields)
+        /// Sends the head, with a status in plain HTTP.
+        case headers(Int, MockFields)
         case send(MockMessage)
         /// A whole response of plain HTTP.
         case plain(MockPlainResponse)
@@ -47,6 +48,9 @@ struct MockScript: Sendable {
 
     /// What a call gets whose attempts come to raw responses and to others.
     static let mixed = [Step.end(.mixed)]
+
+    /// No step of a tape comes later than that after the start of its call.
+    private static let maxTime = 365 * 86_400 * Duration.second
 
     private(set) var steps: [Step] = []
 
@@ -69,7 +73,8 @@ struct MockScript: Sendable {
         let isProto = document.string(ifGiven: "codec") == "proto"
         for step in document.sections("script") {
             if let speed = form.speed, let time = step.duration("at"), !step.has("expect"), !step.has("closed") {
-                steps.append(.at(.nanoseconds(Int64(Double(time.nanoseconds) / speed))))
+                let nanoseconds = min(Double(time.nanoseconds) / speed, Double(Self.maxTime.nanoseconds))
+                steps.append(.at(.nanoseconds(Int64(nanoseconds))))
             }
             if step.has("expect") {
                 steps.append(.recorded(TapeMessage(step.section("expect")), ignoring: form.ignored))
@@ -87,6 +92,39 @@ struct MockScript: Sendable {
     /// The signals that it waits for.
     var awaitedSignals: [String] {
         steps.compactMap { if case .until(let name) = $0 { name } else { nil } }
+    }
+
+    /// The places of messages that it asks for.
+    var places: [MessagePlace] {
+        steps.flatMap { step -> [MessagePlace] in
+            if case .expect(let conditions) = step { conditions.map(\.place) } else { [] }
+        }
+    }
+
+    /// The messages that it sends, as far as they are the same for all calls.
+    var constants: [[UInt8]] {
+        steps.compactMap { if case .send(let message) = $0 { message.constant } else { nil } }
+    }
+
+    /// Whether a message cannot be made without types.
+    var needsTypes: Bool {
+        steps.contains { if case .send(let message) = $0 { message.needsTypes } else { false } }
+    }
+
+    /// The parts of the path that its messages have in them.
+    var pathNames: [String] {
+        steps.flatMap { step -> [String] in
+            switch step {
+            case .send(let message): message.texts.flatMap(\.pathNames)
+            case .plain(let response): response.texts.flatMap(\.pathNames)
+            default: []
+            }
+        }
+    }
+
+    /// How it may end.
+    var ends: [MockEnd] {
+        steps.compactMap { if case .end(let end) = $0 { end } else { nil } }
     }
 
     /// Whether it waits for one message after the other.
@@ -107,6 +145,11 @@ struct MockScript: Sendable {
     // MARK: A response
 
     private mutating func addResponse(_ section: Section) {
+        let ways = ["fail", "raw", "redirect"].filter { section.has($0) }
+        let others = ["json", "text", "hex", "base64", "file", "echo", "fake", "code", "message", "details"]
+        if let way = ways.first, let other = (ways.dropFirst() + others.filter { section.has($0) }).first {
+            section.reportConflict(way, other)
+        }
         steps.append(.closed)
         if let delay = section.duration("delay"), delay > .zero { steps.append(.wait(delay)) }
         if let failure = section.string(ifGiven: "fail").flatMap(MockFailure.init) {
@@ -119,7 +162,7 @@ struct MockScript: Sendable {
         if let plain = MockPlainResponse(section, message, isError: !end.isSuccess) { steps.append(.plain(plain)) }
         guard !section.has("redirect") else { return steps.append(.end(.redirected)) }
         let headers = MockFields("headers", of: section)
-        if !headers.isEmpty { steps.append(.headers(headers)) }
+        if !headers.isEmpty { steps.append(.headers(200, headers)) }
         if let message {
             steps.append(.send(message))
         } else if end.isSuccess {
@@ -179,8 +222,9 @@ struct MockScript: Sendable {
 
     /// Adds a step that scripts and recordings write in the same way.
     private mutating func addCommon(_ section: Section) {
+        section.reportFalse("closed", "reset")
         if section.has("headers") {
-            steps.append(.headers(MockFields("headers", of: section)))
+            steps.append(.headers(section.integer("status"), MockFields("headers", of: section)))
         } else if section.has("closed") {
             steps.append(.closed)
         } else if section.has("end") {

@@ -34,9 +34,19 @@ final class MockServer {
         return .serve(upstream) { [self] exchange in MockCall(exchange, self, chosen.take()) }
     }
 
-    /// What becomes of a call that no rule is for.
+    /// A call that no rule is for goes on: writes down what is known of it.
+    ///
+    /// - Returns: what is told of its end; none if there is no journal.
+    func pass(_ lack: String, _ context: MockContext) -> MockRecorder? {
+        memory.noteUnmatched()
+        let journal = MockRecorder(context, memory, limit: mock.journalLimit)
+        if context.number > 0 { journal?.received(context) }
+        journal?.goesOn(lack)
+        return journal
+    }
+
+    /// What becomes of a call that no rule is for, and that does not go on.
     func unmatched(_ lack: String, _ context: MockContext) -> Verdict {
-        guard unmatched != .next else { return .next }
         if steps(ofUnmatched: context.call) != nil { return serve(nil) }
         memory.noteUnmatched()
         let journal = MockRecorder(context, memory, limit: mock.journalLimit)

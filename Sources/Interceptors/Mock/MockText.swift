@@ -12,10 +12,19 @@ struct MockText: Sendable {
         case json(JSONPointer)
         /// A part of the path, by its name.
         case path(String)
+        /// A parameter of the query, by its name.
+        case query(String)
+        /// The message as text.
+        case body
         case number, attempt, now
         /// So many random bytes, in hexadecimal.
         case random(Int)
     }
+
+    /// What a mock knows beside what templates know.
+    private static let names = [
+        "json:/POINTER", "body", "path:NAME", "query:NAME", "message.number", "attempt", "now", "random:hex:N",
+    ]
 
     private let pieces: [Piece]
 
@@ -24,7 +33,14 @@ struct MockText: Sendable {
         var (pieces, plain, rest) = ([Piece](), "", text[...])
         func finish() {
             guard !plain.isEmpty else { return }
-            pieces.append(.template(Template(plain, at: mark, allowsControls: allowsControls, into: diagnostics)))
+            let template = Template(
+                plain,
+                at: mark,
+                allowsControls: allowsControls,
+                besides: Self.names,
+                into: diagnostics
+            )
+            pieces.append(.template(template))
             plain = ""
         }
         while let character = rest.first {
@@ -51,9 +67,11 @@ struct MockText: Sendable {
         case "message.number": return .number
         case "attempt": return .attempt
         case "now": return .now
+        case "body": return .body
         default: break
         }
         if name.hasPrefix("path:") { return .path(String(name.dropFirst(5))) }
+        if name.hasPrefix("query:") { return .query(String(name.dropFirst(6))) }
         if name.hasPrefix("random:hex:") {
             guard let count = Int(name.dropFirst(11)), 1...256 ~= count else {
                 diagnostics.report("{\(name)} is not from 1 to 256 bytes; write for example {random:hex:16}", at: mark)
@@ -73,9 +91,29 @@ struct MockText: Sendable {
         return pointer
     }
 
+    /// The parts of the path that it has in it.
+    var pathNames: [String] {
+        pieces.compactMap { if case .path(let name) = $0 { name } else { nil } }
+    }
+
+    /// The text, if it is the same for all calls.
+    var constant: [UInt8]? {
+        var constant: [UInt8] = []
+        for piece in pieces {
+            guard case .template(let template) = piece, let text = template.constant else { return nil }
+            constant += text
+        }
+        return constant
+    }
+
     /// Whether a message of the request has a part in it.
     var asksMessage: Bool {
-        pieces.contains { if case .json = $0 { true } else { false } }
+        pieces.contains { piece in
+            switch piece {
+            case .json, .body: true
+            default: false
+            }
+        }
     }
 
     /// The text for a call and a message of it.
@@ -87,6 +125,8 @@ struct MockText: Sendable {
             case .attempt: text += Array(String(context.call.attempts).utf8)
             case .now: text += Array(TimestampFormatter.text(context.worker.loop.clock.wall).utf8)
             case .path(let name): text += context.captures[name] ?? []
+            case .query(let name): text += MockURL.parameters(of: context.call).first { $0.name == name }?.value ?? []
+            case .body: text += context.payload
             case .random(let count):
                 for _ in 0..<count {
                     let byte = UInt8(truncatingIfNeeded: Int(context.worker.randomFraction() * 256))

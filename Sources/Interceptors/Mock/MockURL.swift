@@ -36,26 +36,36 @@ struct MockURL: Sendable {
             when.report("\(problem); write a path such as /v1/orders/{id}", at: "template")
             return []
         }
+        let names = text.dropFirst().split(separator: "/").filter { $0.contains("{") || $0.contains("}") }
+        for part in names where !(part.hasPrefix("{") && part.hasSuffix("}") && part.count > 2) {
+            let problem = "\"template\" has \(Diagnostic.quote(String(part)))"
+            when.report("\(problem); write a name such as {id} for a whole segment", at: "template")
+        }
         return text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { part in
             part.hasPrefix("{") && part.hasSuffix("}") && part.count > 2
                 ? .named(String(part.dropFirst().dropLast())) : .literal(Array(part.utf8))
         }
     }
 
+    /// The names of the parts of a path.
+    var names: [String] {
+        (segments ?? []).compactMap { if case .named(let name) = $0 { name } else { nil } }
+    }
+
     /// What of a call is not as is asked; none if all is.
     func lack(of call: Call) -> MockRule.Lack? {
         let request = call.request
-        if let url, !url.holds(for: .string(request.target.string)) { return .init(depth: 0, asksFor: "another URL") }
+        if let url, !url.holds(for: .string(request.target.string)) { return .init(depth: 1, asksFor: "another URL") }
         if segments != nil, captures(of: call) == nil {
-            return .init(depth: 0, asksFor: "another path")
+            return .init(depth: 1, asksFor: "another path")
         }
         guard !query.isEmpty else { return nil }
-        let parameters = Self.parameters(request.query)
+        let parameters = Self.parameters(of: call)
         let wrong = query.first { name, test in
-            let values = parameters.filter { $0.name == name }.map(\.value)
+            let values = parameters.filter { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
             return values.isEmpty ? !test.holds(for: nil) : !values.contains { test.holds(for: .string($0)) }
         }
-        return wrong.map { .init(depth: 1, asksFor: "another parameter \($0.name)") }
+        return wrong.map { .init(depth: 4, asksFor: "another parameter \($0.name)") }
     }
 
     /// The named parts of a call's path; none if the path is another.
@@ -76,11 +86,13 @@ struct MockURL: Sendable {
         return captures
     }
 
-    private static func parameters(_ query: Span<UInt8>) -> [(name: String, value: String)] {
-        query.array.split(separator: UInt8(ascii: "&")).map { pair in
+    /// The parameters of a call's query, in their order.
+    static func parameters(of call: Call) -> [(name: String, value: [UInt8])] {
+        let request = call.request
+        return request.query.array.split(separator: UInt8(ascii: "&")).map { pair in
             let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            let texts = halves.map { String(decoding: unescaped(Array($0), isQuery: true), as: UTF8.self) }
-            return (texts[0], texts.count > 1 ? texts[1] : "")
+            let texts = halves.map { unescaped(Array($0), isQuery: true) }
+            return (String(decoding: texts[0], as: UTF8.self), texts.count > 1 ? texts[1] : [])
         }
     }
 

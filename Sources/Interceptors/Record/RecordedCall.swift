@@ -21,12 +21,18 @@ final class RecordedCall {
 
     /// A body of plain HTTP, up to the longest that is written.
     private struct Body {
-        var bytes: [UInt8] = []
-        var count = 0
+        private(set) var bytes: [UInt8] = []
+        private(set) var count = 0
 
-        mutating func append(_ more: Span<UInt8>, max: Int) {
+        /// Takes more of it, if there is room.
+        ///
+        /// - Returns: by how many bytes more, or fewer, are held.
+        mutating func append(_ more: Span<UInt8>, max: Int) -> Int {
+            let before = bytes.count
+            // One that has lost something stays without it.
+            if before == count, count + more.count <= max { bytes += more.array } else { bytes = [] }
             count += more.count
-            if count <= max { bytes += more.array } else { bytes = [] }
+            return bytes.count - before
         }
     }
 
@@ -46,6 +52,8 @@ final class RecordedCall {
     /// The head of a response of plain HTTP.
     private var plainHead: (status: Int, headers: [UInt8], isJSON: Bool)?
     private var (size, nodes) = (0, 0)
+    /// How many bytes of bodies are held beside the steps.
+    private var bodySize = 0
     private var lack: String?
     /// What lacks of the response that was seen last.
     private var responseLack: String?
@@ -65,7 +73,7 @@ final class RecordedCall {
         let queue = ByteQueue()
         queue.append("---\ncall: ")
         let name = String(decoding: call.fullName, as: UTF8.self)
-        let shown = Self.target(name)
+        let shown = ShownURL.text(name)
         let written = form.scrub.text(shown) ?? "\(Redactions.mask)"
         queue.append(yaml: written)
         queue.append(text: "\nprotocol: \(call.protocolName)\n")
@@ -80,11 +88,11 @@ final class RecordedCall {
         }
         size = head.count
         budget.held += size
-        if written != name { lack = "a parameter that may not be shown" }
+        if written != shown { lack = "a path that may not be shown" }
         if name.utf8.contains(0) { lack = "a path with a NUL character" }
     }
 
-    deinit { budget.held -= size }
+    deinit { budget.held -= size + bodySize }
 
     // MARK: The request
 
@@ -96,18 +104,23 @@ final class RecordedCall {
         if requestBody.count > 0 {
             let isJSON = call.request.hasJSON
             add("expect", form.body(requestBody.bytes, count: requestBody.count, isJSON: isJSON, call), call)
-            requestBody.bytes = []
+            hold(-requestBody.bytes.count)
+            requestBody = Body()
         }
         add("closed", RecordForm.Text(yaml: Array("true".utf8)), call)
     }
 
     /// Bytes of plain HTTP have passed.
     func passed(_ bytes: Span<UInt8>, _ direction: Direction) {
-        if direction == .request {
-            requestBody.append(bytes, max: form.maxMessage)
-        } else {
-            responseBody.append(bytes, max: form.maxMessage)
-        }
+        let hasRoom = budget.held + bytes.count <= RecordBudget.limit
+        let max = hasRoom ? form.maxMessage : 0
+        hold(direction == .request ? requestBody.append(bytes, max: max) : responseBody.append(bytes, max: max))
+    }
+
+    /// More bytes of bodies are held, or fewer.
+    private func hold(_ count: Int) {
+        bodySize += count
+        budget.held += count
     }
 
     // MARK: The response
@@ -118,6 +131,7 @@ final class RecordedCall {
         (size, nodes) = (size - responseSize, nodes - responseNodes)
         budget.held -= responseSize
         (responseSize, responseNodes) = (0, 0)
+        hold(-responseBody.bytes.count)
         (responseBody, hasEnded, responseLack, isResponseCut) = (Body(), false, nil, false)
         if call.rpcProtocol == .http {
             let headers = form.fields(head, isTemplate: true, call) {
@@ -141,7 +155,7 @@ final class RecordedCall {
     func responseEnded(_ end: ResponseEnd, _ call: Call) {
         hasEnded = true
         isOwnEnd = call.hasOwnError
-        guard call.rpcProtocol != .http else { return endPlain(isBroken: end.error != nil && !call.hasOwnError, call) }
+        guard call.rpcProtocol != .http else { return endPlain(isBroken: end.breaksOff && !call.hasOwnError, call) }
         let trailers = form.fields(end.trailers, isTemplate: true, call) {
             !Self.noise.contains($0) && !Self.isOwned($0)
         }
@@ -226,7 +240,10 @@ final class RecordedCall {
 
     /// The call has ended without an end that was seen here.
     private func endUnseen(_ call: Call) {
-        guard call.rpcProtocol != .http else { return endPlain(isBroken: call.code != .ok, call) }
+        // One that was made here has not come by, and plain HTTP tells it in the same way.
+        guard call.rpcProtocol != .http || call.hasOwnError && plainHead == nil else {
+            return endPlain(isBroken: call.code != .ok, call)
+        }
         let error = call.code == .ok ? nil : RPCError(call.code, call.message)
         let end = form.end(error, trailers: Array("{}".utf8), call)
         add("end", end, call, isResponse: true, isEnd: true)
@@ -236,24 +253,6 @@ final class RecordedCall {
     private static func text(_ duration: Duration) -> String {
         let microseconds = max(0, duration.microseconds)
         return microseconds % 1000 == 0 ? "\(microseconds / 1000)ms" : "\(microseconds)us"
-    }
-
-    /// The name of a call without the parameters of a query that are named like credentials.
-    private static func target(_ name: String) -> String {
-        guard let mark = name.firstIndex(of: "?") else { return name }
-        let fields = name[name.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
-        let shown = fields.map { field -> Substring in
-            guard let equals = field.firstIndex(of: "="), isSecret(field[..<equals]) else { return field }
-            return field[...equals] + "\(Redactions.mask)"
-        }
-        return name[...mark] + shown.joined(separator: "&")
-    }
-
-    private static func isSecret(_ name: Substring) -> Bool {
-        let name = name.lowercased()
-        return ["token", "secret", "password", "apikey", "api_key", "api-key", "signature", "credential"].contains {
-            name.contains($0)
-        } || ["key", "sig", "auth", "authorization", "code", "jwt"].contains(name)
     }
 
     private static func isOwned(_ name: String) -> Bool { name == ":authority" || HeaderName.isOwned(name) }

@@ -19,7 +19,11 @@ struct Tape: Sendable {
     private(set) var rules: [MockRule] = []
 
     /// Reads the tape that the options of a mock name, if they do; what is wrong with it is reported.
-    init?(_ section: Section) {
+    ///
+    /// - Parameters:
+    ///   - section: the options.
+    ///   - mayBeMissing: whether there may be no file yet, as what is missing is to be recorded.
+    init?(_ section: Section, mayBeMissing: Bool) {
         guard section.has("tape") else {
             for key in ["order", "repeat", "timing", "match", "diff"] where section.has(key) {
                 section.reportUnused(key, without: "tape")
@@ -35,6 +39,7 @@ struct Tape: Sendable {
             digest = try read(path, section)
         } catch {
             digest = 0
+            if mayBeMissing, error == .noFile { return }
             section.report("cannot read \(path): \(error.text); write the path of a readable file", at: "tape")
         }
     }
@@ -51,7 +56,7 @@ struct Tape: Sendable {
             let node = YAML.parse(document.bytes, into: diagnostics)
             let options = node.map { Section($0, MockSettings.tapeOptions, into: diagnostics) }
             let rule = options.map { MockRule(recorded: $0, number: document.number, index: rules.count, form) }
-            if document.isLast, !diagnostics.isEmpty || !reader.isWhole(document) {
+            if document.isLast, !reader.isWhole(document) || !diagnostics.isEmpty && !document.hasEndMark {
                 // A recording that was broken off ends in the middle.
                 let problem = "the last call of \(path) is not whole, and is not played"
                 section.diagnostics.warn("\(problem); record it again", at: section.mark(of: "tape"))
@@ -79,9 +84,10 @@ struct TapeForm: Sendable {
         case "none": speed = nil
         case "recorded": speed = 1
         default:
-            speed = timing.hasSuffix("x") ? Double(timing.dropLast()).flatMap { $0 > 0 && $0.isFinite ? $0 : nil } : nil
+            speed =
+                timing.hasSuffix("x") ? Double(timing.dropLast()).flatMap { 0.001...1_000_000 ~= $0 ? $0 : nil } : nil
             if speed == nil {
-                let advice = "write none, recorded, or a factor such as 2x"
+                let advice = "write none, recorded, or a factor from 0.001x, such as 2x"
                 section.report("\"timing\" cannot be \(Diagnostic.quote(timing)); \(advice)", at: "timing")
             }
         }

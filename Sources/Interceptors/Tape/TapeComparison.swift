@@ -7,7 +7,8 @@ internal import RPC
 /// Compares the response of the upstream with the recorded one, as it comes.
 struct TapeComparison {
     private let context: MockContext
-    private let journal: MockRecorder?
+    let journal: MockRecorder?
+    private let ignored: [JSONPointer]
     private var expected: [MockMessage] = []
     private var end: MockEnd?
     private var status: Int?
@@ -16,6 +17,7 @@ struct TapeComparison {
 
     init(_ context: MockContext, with rule: MockRule, _ journal: MockRecorder?) {
         (self.context, self.journal) = (context, journal)
+        ignored = rule.ignoredPlaces
         for step in rule.script.steps {
             switch step {
             case .send(let message): expected.append(message)
@@ -45,11 +47,10 @@ struct TapeComparison {
         guard !payload.equals(recorded) else { return }
         let call = context.call
         let known = call.rpcProtocol == .http ? try? JSON.parse(recorded) : call.json(recorded.span, .response)
-        let place = value.flatMap { value in
-            known.map { TapeMessage.difference(between: $0, and: value) ?? "none" }
-        }
-        guard place != "none" else { return }
-        let text = place.map { $0.isEmpty ? "" : " at \($0)" } ?? ""
+        guard let value, let known else { return differences.append("message \(count + 1) is another") }
+        let places = TapeMessage.differences(between: known, and: value, ignoring: ignored)
+        guard let first = places.first else { return }
+        let text = first.isEmpty ? "" : " at \(places.joined(separator: ", "))"
         differences.append("message \(count + 1) is another\(text)")
     }
 

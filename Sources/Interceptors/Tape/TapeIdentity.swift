@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Documents
 internal import HTTP
+internal import Protocols
 internal import Proxy
 
 /// What tells a recorded request from others: the call, its first message, and the headers that are to count.
@@ -9,11 +10,14 @@ struct TapeIdentity: Sendable {
     /// `pkg.Service/Method`, or the HTTP method and the target.
     let call: [UInt8]
     let first: TapeMessage?
+    /// The codec of its messages, which can be another for callers if the types are known.
+    private let codec: Codec
     private let headers: [(name: FieldName, value: [UInt8])]
-    private let form: TapeForm
+    let form: TapeForm
 
     init(_ document: Section, _ form: TapeForm) {
         self.form = form
+        codec = document.string("codec") == "proto" ? .proto : document.string("codec") == "json" ? .json : .other
         call = Array(document.string("call").utf8)
         let recorded = document.section("request").map("headers")
         headers = form.headers.map { name in
@@ -23,8 +27,22 @@ struct TapeIdentity: Sendable {
         first = document.sections("script").first { $0.has("expect") }.map { TapeMessage($0.section("expect")) }
     }
 
+    /// What is the same for first messages that count as equal to this one; none if several may.
+    var firstKey: Int? {
+        guard let first else { return TapeKey.none }
+        return first.key(ignoring: form.ignored)
+    }
+
+    /// Whether a call has the name that was recorded, without what was not to be shown.
+    func isOf(_ call: Call) -> Bool { Array(call.shownName.utf8) == self.call }
+
     /// What of the head is not as recorded; none if all is.
     func lackOfHead(_ call: Call) -> String? {
+        if call.rpcProtocol != .http, codec != .other, call.codec != codec, !call.hasMessageTypes {
+            // JSON is there of messages whose types were known when they were recorded.
+            let isOpaque = if case .bytes? = first { true } else { false }
+            if isOpaque || call.codec == .proto { return "the codec \(codec), as Martlet does not know the types" }
+        }
         let request = call.request
         let wrong = headers.first { name, value in
             guard !value.span.equals("***") else { return false }

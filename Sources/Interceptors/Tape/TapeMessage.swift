@@ -31,6 +31,16 @@ enum TapeMessage: Sendable {
         return (try? JSON.parse(tests[0].value.json)) ?? .null
     }
 
+    /// What is the same for messages that count as equal to this one; none if several may.
+    func key(ignoring ignored: [JSONPointer]) -> Int? {
+        switch self {
+        case .unknown: nil
+        case .bytes(let bytes): TapeKey.bytes(bytes)
+        case .json(let value) where value.hasMask: nil
+        case .json(let value): TapeKey.value(value.removing(ignored))
+        }
+    }
+
     /// The place in which a message is not as it was recorded; none if it is.
     ///
     /// - Parameters:
@@ -43,46 +53,36 @@ enum TapeMessage: Sendable {
         case .bytes(let bytes): return bytes == context.payload ? nil : ""
         case .json(let recorded):
             guard let message = context.message else { return "" }
-            return Self.difference(between: recorded, and: message, ignoring: ignored)
+            return Self.differences(between: recorded, and: message, ignoring: ignored, limit: 1).first
         }
     }
 
-    /// The first place in which a value is not as recorded; what was not to be shown counts as equal.
-    static func difference(
+    /// The places in which a value is not as recorded, the first ones; what was not to be shown counts as equal.
+    static func differences(
         between recorded: JSONValue,
         and value: JSONValue,
-        ignoring ignored: [JSONPointer] = []
-    ) -> String? {
-        let (recorded, value) = (recorded.removing(ignored), value.removing(ignored))
-        return recorded.difference(from: value, at: "")
+        ignoring ignored: [JSONPointer] = [],
+        limit: Int = 8
+    ) -> [String] {
+        var differences = JSONDifferences(limit: limit)
+        differences.compare(recorded.removing(ignored), value.removing(ignored), at: "")
+        return differences.places
     }
 }
 
 extension JSONValue {
-    fileprivate func removing(_ pointers: [JSONPointer]) -> JSONValue {
+    /// The value without what is in these places.
+    func removing(_ pointers: [JSONPointer]) -> JSONValue {
         pointers.reduce(into: self) { $0.remove($1) }
     }
 
-    fileprivate func difference(from other: JSONValue, at place: String) -> String? {
-        switch (self, other) {
-        case (.string("\(Redactions.mask)"), _): return nil
-        case (.object(let members), .object(let others)):
-            let names = Set(members.map(\.name)).union(others.map(\.name)).sorted()
-            for name in names {
-                let below = "\(place)/\(name.replacing("~", with: "~0").replacing("/", with: "~1"))"
-                guard let mine = self[name], let theirs = other[name] else { return below }
-                if let difference = mine.difference(from: theirs, at: below) { return difference }
-            }
-            return nil
-        case (.array(let items), .array(let others)):
-            for index in 0..<max(items.count, others.count) {
-                guard index < items.count, index < others.count else { return "\(place)/\(index)" }
-                if let difference = items[index].difference(from: others[index], at: "\(place)/\(index)") {
-                    return difference
-                }
-            }
-            return nil
-        default: return self == other ? nil : place
+    /// Whether something in it was not to be shown.
+    fileprivate var hasMask: Bool {
+        switch self {
+        case .string(let text): text.contains("\(Redactions.mask)")
+        case .array(let items): items.contains(where: \.hasMask)
+        case .object(let members): members.contains(where: \.value.hasMask)
+        case .null, .bool, .integer, .number: false
         }
     }
 }

@@ -15,6 +15,9 @@ public struct TapeReader {
         public let bytes: [UInt8]
         /// Whether nothing follows it.
         public let isLast: Bool
+
+        /// Whether it says at its end that it is whole.
+        public var hasEndMark: Bool { TapeReader.hasEndMark(bytes) }
     }
 
     /// The longest document, in bytes.
@@ -96,7 +99,7 @@ public struct TapeReader {
         !document.isLast || number == 1 || !marksEnds || Self.hasEndMark(document.bytes)
     }
 
-    private static func hasEndMark(_ bytes: [UInt8]) -> Bool { bytes.span.hasSuffix(Array("\n...\n".utf8)) }
+    fileprivate static func hasEndMark(_ bytes: [UInt8]) -> Bool { bytes.span.hasSuffix(Array("\n...\n".utf8)) }
 
     /// Whether something else than marks and comments is in a document.
     private static func hasContent(_ bytes: [UInt8]) -> Bool {

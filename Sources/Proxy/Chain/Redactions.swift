@@ -36,6 +36,14 @@ public struct Redactions: Sendable {
         return headers.contains { header.equals($0.bytes) || plain.equals($0.bytes) }
     }
 
+    /// Whether what is at a place of messages is not shown, or what it is a part of.
+    public func contains(_ place: JSONPointer) -> Bool {
+        pointers.contains { hidden in
+            hidden.tokens.count <= place.tokens.count
+                && zip(hidden.tokens, place.tokens).allSatisfy { $0 == "*" || $0 == $1 }
+        }
+    }
+
     /// Whether something of messages is not shown, so that they have to be shown by `masked`.
     public var hasPointers: Bool { !pointers.isEmpty }
 

@@ -16,6 +16,8 @@ public final class ResponseEnd {
     private let arrived: EventSet
     /// Whether the metadata of an error is among the trailers; if not, it is among the headers.
     private let hasMetadata: Bool
+    /// Whether the response is broken off here: what has come of it is not all.
+    public let breaksOff: Bool
     /// Whether the error is another than the one that has come.
     private(set) var isReplaced = false
     private var outcome: Outcome
@@ -29,6 +31,7 @@ public final class ResponseEnd {
         self.trailers = trailers
         arrived = asked
         hasMetadata = rpcProtocol.hasEnvelopes
+        breaksOff = false
     }
 
     /// The end of a response that is broken off with an error.
@@ -37,6 +40,7 @@ public final class ResponseEnd {
         self.trailers = trailers
         arrived = .anyEnd
         hasMetadata = rpcProtocol.hasEnvelopes
+        breaksOff = true
         isReplaced = true
         store(error)
     }

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 internal import Credentials
+internal import Documents
 internal import Events
 private import Glibc
 internal import HTTP
@@ -172,7 +173,9 @@ package struct Explanation {
         lines.append("  \(stream.status)")
         describe(stream.fields)
         if call.rpcProtocol.hasEnvelopes, call.callerLeg.rest == nil {
-            for envelope in ExplainedStream.envelopes(in: stream.body) { lines.append("  \(shown(envelope.payload))") }
+            for envelope in ExplainedStream.envelopes(in: stream.body) {
+                lines.append("  \(shown(envelope.payload, isMessage: envelope.flags & 0x82 == 0))")
+            }
         } else if !stream.body.isEmpty {
             lines.append("  \(shown(stream.body))")
         }
@@ -180,8 +183,13 @@ package struct Explanation {
     }
 
     /// A body as people may see it.
-    private func shown(_ body: [UInt8]) -> String {
+    private func shown(_ body: [UInt8], isMessage: Bool = true) -> String {
         let redactions = call.run.chain.redactions
+        var body = body
+        // A successful response in Protobuf is its ProtoJSON for people.
+        if isMessage, call.codec == .proto, call.hasMessageTypes, stream.status == 200 {
+            body = call.json(body.span, .response)?.bytes ?? body
+        }
         let plain = redactions.hasPointers ? redactions.masked(body.span) : body
         guard let plain else { return "\(Redactions.mask)" }
         let text = String(validating: plain, as: UTF8.self)

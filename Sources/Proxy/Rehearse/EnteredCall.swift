@@ -11,14 +11,14 @@ struct EnteredCall {
     private let rest: RESTRequestReader?
     /// The type of the method, as the call found it.
     private let methodType: MethodType?
-    private let types: KnownTypes?
+    let types: KnownTypes?
     let rpcProtocol: RPCProtocol
     private let codec: Codec
 
     /// Makes the call of a request, as the listener would.
     init(_ request: RehearsedRequest, _ listener: CallerService, _ plan: Plan) {
         let head = request.head
-        let peer = request.peer(of: plan.settings.listeners[0])
+        let peer = request.peer(of: plan.settings.listeners[request.listener])
         stream = ExplainedStream(Classification(head).rpcProtocol.upstreamSide.needsHTTP2 ? .http2 : .http1)
         let caller = stream
         rest = plan.types.flatMap { types in

@@ -24,7 +24,7 @@ package final class Rehearsal {
     private let clock: ManualClock
     private let loop: EventLoop
     private let worker: Worker
-    private let listener: CallerService
+    private let listeners: [CallerService]
     private let lacks = RehearsalLacks()
     private let parts: [String: RehearsedUpstream]
     private var manager: CredentialManager?
@@ -72,8 +72,9 @@ package final class Rehearsal {
         self.manager = manager
         worker.use(plan, number: 1, routes: RouteTable(plan.settings.routes), tokens: fetches.files)
         manager.use(plan.credentials)
-        let settings = plan.settings.listeners[0]
-        listener = CallerService(settings, name: "\(settings.address)", worker: worker)
+        listeners = plan.settings.listeners.map { [worker] settings in
+            CallerService(settings, name: "\(settings.address)", worker: worker)
+        }
         settle()
     }
 
@@ -132,7 +133,12 @@ package final class Rehearsal {
     /// Lets time pass.
     package func pass(_ time: Duration) {
         let end = clock.now + time
-        while let due = loop.timers.nextDue, due <= end { advance(to: due) }
+        var turns = 0
+        while turns < Self.maxTurns / 100, let due = loop.timers.nextDue, due <= end {
+            advance(to: due)
+            turns += 1
+        }
+        // What is due so often is not waited for further.
         advance(to: end)
     }
 
@@ -156,7 +162,7 @@ package final class Rehearsal {
             part.forgetAttempts()
             part.start = began
         }
-        let entered = EnteredCall(request, listener, plan)
+        let entered = EnteredCall(request, listeners[request.listener], plan)
         var explained: [String] = []
         entered.stream.ended = { [plan] in
             if explained.isEmpty { explained = Explanation(of: entered, by: plan.settings).lines }
@@ -183,6 +189,7 @@ package final class Rehearsal {
             entered.leave()
         }
         settle()
+        lacks.note(interceptors: entered.interceptors)
         return RehearsedCall(
             entered,
             hasEnded: isOver,

@@ -48,9 +48,21 @@ package struct RehearsalGivens {
 /// What was asked for in a rehearsal and not given.
 final class RehearsalLacks {
     private(set) var texts: [String] = []
+    /// What lacks of tokens, by the names of their interceptors: no call may need them.
+    private var tokens: [String: String] = [:]
 
     func note(_ text: String) {
         if !texts.contains(text) { texts.append(text) }
+    }
+
+    /// There is no token for interceptors.
+    func note(_ text: String, tokensOf names: [String]) {
+        for name in names { tokens[name] = text }
+    }
+
+    /// A call has come to these interceptors.
+    func note(interceptors: [String]) {
+        for name in interceptors { if let text = tokens[name] { note(text) } }
     }
 }
 
@@ -71,7 +83,7 @@ final class RehearsedFetches {
         guard let name = names.first(where: { givens.tokens[$0]?.isEmpty == false }), let tokens = givens.tokens[name]
         else {
             let text = "no token for \(names.first ?? source.kind); add it to given.tokens"
-            lacks.note(text)
+            lacks.note(text, tokensOf: names)
             return .failure(CredentialError(text))
         }
         let count = fetched[name] ?? 0

@@ -15,6 +15,8 @@ package struct RehearsedCall {
     package private(set) var trailers: [(name: String, value: String)]
     /// The messages of the response as JSON where that is known, else as they are; the body in plain HTTP.
     package private(set) var messages: [[UInt8]] = []
+    /// The typed details of the error.
+    package private(set) var details: [RehearsedDetail] = []
     /// What the access log says.
     package let record: JSONValue
     /// The attempts, in order.
@@ -56,6 +58,24 @@ package struct RehearsedCall {
     /// How often the call was tried, be it on a mock of the configuration.
     package var attemptCount: Int { record["attempts"]?.integer ?? 0 }
 
+    /// Whether the value of a header, by its name, or what is at a place of messages, as a JSON Pointer, is never shown.
+    package func isRedacted(_ subject: String) -> Bool {
+        guard let pointer = JSONPointer(subject), !subject.isEmpty else {
+            let name = Array(subject.lowercased().utf8)
+            return redactions.contains(name.span)
+        }
+        return redactions.contains(pointer)
+    }
+
+    /// A message as it may be shown.
+    package func masked(_ message: JSONValue) -> JSONValue { redactions.masked(message) }
+
+    /// A body as it may be shown.
+    package func masked(_ body: [UInt8]) -> String {
+        guard redactions.hasPointers, !body.isEmpty else { return String(decoding: body, as: UTF8.self) }
+        return redactions.masked(body.span).map { String(decoding: $0, as: UTF8.self) } ?? "\(Redactions.mask)"
+    }
+
     /// The value of a header as it may be shown: what the configuration has is secret, what was given is not.
     package func shown(_ value: String, of name: String) -> String {
         let bytes = Array(name.utf8)
@@ -75,6 +95,7 @@ package struct RehearsedCall {
                 (String($0.name.dropFirst(8)), $0.value)
             }
             if !body.isEmpty { messages = [entered.shown(body)] }
+            if status != 200 { details = RehearsedDetail.all(inConnect: try? JSON.parse(body), entered.types) }
         case .http: if !body.isEmpty { messages = [body] }
         case .connectStream, .grpc, .grpcWeb, .grpcWebText:
             // A response without messages may have them in its head.
@@ -84,10 +105,13 @@ package struct RehearsedCall {
                     trailers += Self.lines(payload)
                 } else if flags & 2 != 0, entered.rpcProtocol == .connectStream {
                     trailers += Self.metadata(payload)
+                    let end = try? JSON.parse(payload)
+                    details = RehearsedDetail.all(inConnect: end?["error"], entered.types)
                 } else {
                     messages.append(entered.shown(payload))
                 }
             }
+            if details.isEmpty { details = RehearsedDetail.all(in: trailers, entered.types) }
         }
     }
 

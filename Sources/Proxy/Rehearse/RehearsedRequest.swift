@@ -31,6 +31,8 @@ package struct RehearsedRequest {
     package var messages: [[UInt8]] = []
     /// Who calls over a Unix socket; by default somebody over TCP, or this user if the listener is a Unix socket.
     package var caller: Caller?
+    /// The number of the listener that it comes to.
+    package var listener = 0
     /// After which time the caller leaves.
     package var cancelAfter: Duration?
 

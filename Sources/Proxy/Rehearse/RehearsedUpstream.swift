@@ -103,6 +103,7 @@ private final class NotingService: LocalService {
     func receivedEnd() { service.receivedEnd() }
     func resumed() { service.resumed() }
     func ended() { service.ended() }
+    var heldBytes: Int { service.heldBytes }
 }
 
 /// Ends every call with an error.

@@ -9,6 +9,7 @@ internal import RPC
 public final class Condition: Sendable {
     private let services: [[UInt8]]
     private let methods: [[UInt8]]
+    private let httpMethods: [[UInt8]]
     private let paths: [[UInt8]]
     private let hosts: [[UInt8]]
     private let headers: [HeaderCondition]
@@ -25,6 +26,7 @@ public final class Condition: Sendable {
     public init(_ settings: ConditionSettings, into diagnostics: Diagnostics) {
         services = settings.services.map { Array($0.utf8) }
         methods = settings.methods.map { Array($0.utf8) }
+        httpMethods = settings.httpMethods.map { Array($0.utf8) }
         paths = settings.paths.map { Array($0.utf8) }
         hosts = settings.hosts.map { $0.utf8.map(\.lowercasedASCII) }
         headers = settings.headers.compactMap { HeaderCondition($0, into: diagnostics) }
@@ -58,7 +60,7 @@ public final class Condition: Sendable {
     /// Whether the call is one of those meant, as far as its request tells.
     public func holds(for call: Call) -> Bool {
         let request = call.request
-        return protocolHolds(call) && procedureHolds(call) && pathHolds(call)
+        return protocolHolds(call) && procedureHolds(call) && httpMethodHolds(call) && pathHolds(call)
             && hostHolds(call)
             && peerHolds(call.peer) && headers.allSatisfy { $0.holds(for: request) }
     }
@@ -66,15 +68,19 @@ public final class Condition: Sendable {
     /// What of a call is not as is asked, for people; none if all is.
     public func lack(of call: Call) -> String? {
         let request = call.request
-        if !protocolHolds(call) { return "another protocol" }
         if !procedureHolds(call) { return "another method" }
         if !pathHolds(call) { return "another path" }
+        if !protocolHolds(call) { return "another protocol" }
+        if !httpMethodHolds(call) { return "another HTTP method" }
         if !hostHolds(call) { return "another host" }
         if !peerHolds(call.peer) { return "another caller" }
         return headers.first { !$0.holds(for: request) }.map { header in
             "another header \(String(decoding: header.name.bytes, as: UTF8.self))"
         }
     }
+
+    /// Whether the path, and the method, are those that it asks for, whatever else it asks.
+    public func reaches(_ call: Call) -> Bool { procedureHolds(call) && pathHolds(call) }
 
     private func protocolHolds(_ call: Call) -> Bool {
         guard protocols != 0 else { return true }
@@ -89,6 +95,13 @@ public final class Condition: Sendable {
         let path = request.path
         return (services.isEmpty || services.contains { path.extracting(procedure.service).equals($0) })
             && (methods.isEmpty || methods.contains { path.extracting(procedure.method).equals($0) })
+    }
+
+    private func httpMethodHolds(_ call: Call) -> Bool {
+        guard !httpMethods.isEmpty else { return true }
+        if let rest = call.callerLeg.rest { return httpMethods.contains(rest.httpMethod) }
+        let received = call.received
+        return httpMethods.contains { received.method.equals($0) }
     }
 
     private func pathHolds(_ call: Call) -> Bool {

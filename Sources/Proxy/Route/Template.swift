@@ -22,8 +22,26 @@ public final class Template: Sendable {
     }
 
     /// Parses `text`, which may have line breaks where it does not come to stand in a header.
-    public init(_ text: String, at mark: Mark, allowsControls: Bool, into diagnostics: Diagnostics) {
-        var parser = TemplateParser(allowsControls: allowsControls, mark: mark, diagnostics: diagnostics)
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - mark: where it stands.
+    ///   - allowsControls: whether it may have line breaks.
+    ///   - others: what else can stand in braces, which somebody else reads; errors name it.
+    ///   - diagnostics: what is told of what is wrong.
+    public init(
+        _ text: String,
+        at mark: Mark,
+        allowsControls: Bool,
+        besides others: [String] = [],
+        into diagnostics: Diagnostics
+    ) {
+        var parser = TemplateParser(
+            allowsControls: allowsControls,
+            others: others,
+            mark: mark,
+            diagnostics: diagnostics
+        )
         pieces = parser.parse(text)
     }
 

@@ -11,13 +11,16 @@ struct TemplateParser {
     ]
 
     private let allowsControls: Bool
+    /// What else can stand in braces, and is not for this parser.
+    private let others: [String]
     private let mark: Mark
     private let diagnostics: Diagnostics
     private var pieces: [Template.Piece] = []
 
     /// Prepares to read a text that stands at `mark`, and may have line breaks where it does not come to stand in a header.
-    init(allowsControls: Bool, mark: Mark, diagnostics: Diagnostics) {
+    init(allowsControls: Bool, others: [String] = [], mark: Mark, diagnostics: Diagnostics) {
         self.allowsControls = allowsControls
+        self.others = others
         self.mark = mark
         self.diagnostics = diagnostics
     }
@@ -63,7 +66,7 @@ struct TemplateParser {
         } else if name.hasPrefix("header:"), FieldName.isValid(String(name.dropFirst(7))) {
             pieces.append(.header(FieldName(String(name.dropFirst(7)))))
         } else {
-            let known = Self.plain.keys.sorted() + ["env:NAME", "header:name"]
+            let known = Self.plain.keys.sorted() + ["env:NAME", "header:name"] + others
             // What is no name at all may be a secret with braces in it.
             let isName = name.utf8.allSatisfy {
                 0x61...0x7a ~= $0 || $0 == 0x2e || $0 == 0x3a || $0 == 0x5f || $0 == 0x2d

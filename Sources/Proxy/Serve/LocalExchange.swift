@@ -26,12 +26,12 @@ public struct LocalExchange {
     /// Has what has come given to the service, since that wants more.
     public func schedule() { stream.schedule() }
 
-    /// Sends the head of a response of RPC; what is sent next does so otherwise.
+    /// Sends the head of a response, which is a success in plain HTTP; what is sent next does so otherwise.
     ///
     /// - Parameter headers: fields with names in small letters.
     public func send(headers: [(name: [UInt8], value: [UInt8])]) { stream.send(headers: headers) }
 
-    /// Sends a message, in the codec of the call.
+    /// Sends a message, in the codec of the call; in plain HTTP it is a part of the body.
     public func send(_ message: Span<UInt8>) { stream.send(message) }
 
     /// Sends the head of a response as it stands; for plain HTTP, and for upstreams whose calls are not translated.
@@ -52,7 +52,7 @@ public struct LocalExchange {
     /// Lets what is sent from now on take its time, as on a slow network.
     public func slowDown(to bytesPerSecond: Int) { stream.slowDown(to: bytesPerSecond) }
 
-    /// Ends the response of RPC, with an error or with success.
+    /// Ends the response, with an error or with success; one of plain HTTP that has begun breaks off with an error.
     public func end(_ error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])] = []) {
         stream.end(error, trailers: trailers)
     }

@@ -147,8 +147,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
 
     /// Sends the head of a response of RPC; what is sent next does so otherwise.
     func send(headers: [(name: [UInt8], value: [UInt8])]) {
-        guard !isPlain else { return }
-        begin(responseHead(headers))
+        if isPlain { send(status: 200, headers: headers) } else { begin(responseHead(headers)) }
     }
 
     /// Sends the head of a response as it stands.
@@ -159,7 +158,11 @@ final class LocalStream: HTTPStream, EndOfTurn {
     private func plainHead(_ status: Int, _ headers: [(name: [UInt8], value: [UInt8])]) -> HTTPHead {
         let head = worker.acquireHead()
         head.status = status
-        for (name, value) in headers { head.add(name: name.span, value: value.span) }
+        for (name, value) in headers {
+            // It frames the body, and is no field of the head.
+            let length = name.span.equals("content-length") ? value.span.decimal : nil
+            if let length { head.contentLength = length } else { head.add(name: name.span, value: value.span) }
+        }
         return head
     }
 
@@ -171,9 +174,9 @@ final class LocalStream: HTTPStream, EndOfTurn {
 
     /// Sends a message, in the codec of the call.
     func send(_ message: Span<UInt8>) {
-        guard !isPlain else { return respond(status: 200, headers: [], body: message) }
         send(headers: [])
         guard !isOver else { return }
+        guard !isPlain else { return send(bytes: message) }
         let envelope = worker.acquireQueue()
         envelope.append(enveloping: message, flags: 0)
         send(bytes: envelope.readable)
@@ -189,7 +192,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
     /// Ends the response, with an error or with success.
     func end(_ error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])]) {
         guard !isOver else { return }
-        guard !isPlain else { return endPlain(error) }
+        guard !isPlain else { return endPlain(error, trailers) }
         let fields = CallerSide.grpcFields(error) + trailers
         guard hasHead else { return close(.head(responseHead(fields), end: true)) }
         end(trailers: fields)
@@ -204,9 +207,9 @@ final class LocalStream: HTTPStream, EndOfTurn {
         close(.end(trailers: head))
     }
 
-    /// Plain HTTP has no trailers that say how a call went.
-    private func endPlain(_ error: RPCError?) {
-        guard !hasHead else { return end(trailers: []) }
+    /// Plain HTTP has no trailers that say how a call went: what has begun breaks off.
+    private func endPlain(_ error: RPCError?, _ trailers: [(name: [UInt8], value: [UInt8])]) {
+        guard !hasHead else { return error == nil ? end(trailers: trailers) : fail(.lost) }
         guard let error else { return respond(status: 200, headers: [], body: Span()) }
         let own = call.rpcProtocol.callerSide.response(to: error, requestContentType: Span())
         respond(status: own.status, headers: own.headers, body: own.body.span)
@@ -291,6 +294,6 @@ final class LocalStream: HTTPStream, EndOfTurn {
     var version: HTTPVersion { .http2 }
     var queuedBytes: Int { input?.count ?? 0 }
     var isCrowded: Bool { false }
-    var heldBytes: Int { (input?.capacity ?? 0) + (held?.capacity ?? 0) }
+    var heldBytes: Int { (input?.capacity ?? 0) + (held?.capacity ?? 0) + (service?.heldBytes ?? 0) }
     var waitsSince: Instant { heldSince }
 }

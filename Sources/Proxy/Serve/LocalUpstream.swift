@@ -31,4 +31,10 @@ public protocol LocalService: AnyObject {
     func resumed()
     /// The exchange is over, be it by the end of the response or before; nothing is sent any more.
     func ended()
+    /// How many bytes of messages it holds.
+    var heldBytes: Int { get }
+}
+
+extension LocalService {
+    public var heldBytes: Int { 0 }
 }

@@ -44,7 +44,7 @@ extension Call {
     }
 
     /// Likewise; says what is wrong with a message that is not of its type.
-    func json(_ payload: Span<UInt8>, _ direction: Direction, _ problem: inout String?) -> JSONValue? {
+    public func json(_ payload: Span<UInt8>, _ direction: Direction, _ problem: inout String?) -> JSONValue? {
         guard let types = generation.types, let type = messageType(direction) else { return try? JSON.parse(payload) }
         let (message, text) = (worker.acquireQueue(), worker.acquireQueue())
         defer {
@@ -88,14 +88,19 @@ extension Call {
     public func message(json: Span<UInt8>, _ direction: Direction) throws(RPCError) -> [UInt8] {
         guard codec == .proto, rpcProtocol != .http else { return json.array }
         guard let types = generation.types, let type = methodType?.type(direction) else { throw unknownType }
-        return try serialized(json, type, types)
+        return try serialized(json, type, types.set)
     }
 
     /// The serialized message of a type that JSON means.
     ///
+    /// The types of `google.rpc` that details have are always known.
+    ///
     /// - Throws: an error with the code `internal` if the type is unknown, or has no place for the JSON.
     public func message(json: Span<UInt8>, ofType name: String) throws(RPCError) -> [UInt8] {
-        guard let types = generation.types, let type = types.set.message(named: name) else {
+        if let types = generation.types, let type = types.set.message(named: name) {
+            return try serialized(json, type, types.set)
+        }
+        guard let types = ErrorDetailTypes.set, let type = types.message(named: name) else {
             throw RPCError(.internal, "Martlet does not know the type \(name)")
         }
         return try serialized(json, type, types)
@@ -116,13 +121,13 @@ extension Call {
     private func serialized(
         _ json: Span<UInt8>,
         _ type: MessageType,
-        _ types: KnownTypes
+        _ types: TypeSet
     ) throws(RPCError) -> [UInt8] {
         let output = worker.acquireQueue()
         defer { worker.release(output) }
         do throws(MessageError) {
             let limit = callerLeg.listener.heldMessageLimit
-            try worker.messageCodec.appendMessage(ofJSON: json, type, types.set, limit: limit, to: output)
+            try worker.messageCodec.appendMessage(ofJSON: json, type, types, limit: limit, to: output)
         } catch {
             throw RPCError(.internal, error.description)
         }

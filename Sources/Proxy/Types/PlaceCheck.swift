@@ -36,7 +36,8 @@ struct PlaceCheck {
         }
     }
 
-    private func check(_ place: MessagePlace, _ methods: [MethodType], hasPlain: Bool) {
+    /// Checks one place of the messages of some methods.
+    func check(_ place: MessagePlace, _ methods: [MethodType], hasPlain: Bool) {
         let tokens = place.pointer.tokens
         var messages: [MessageType] = []
         for method in methods {

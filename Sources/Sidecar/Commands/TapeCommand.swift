@@ -2,6 +2,7 @@ internal import Configuration
 internal import Documents
 internal import Events
 internal import Interceptors
+internal import Patterns
 
 /// `martlet tape`: works with recorded calls, and prints documents as they stand in the file.
 struct TapeCommand {
@@ -51,20 +52,29 @@ struct TapeCommand {
 
     func run() -> Exit {
         if action == .merge { return merge() }
-        var missing = numbers
+        var (missing, wasCut) = (numbers, false)
         let exit = each(paths[0]) { document, call, _ in
             switch action {
             case .ls: Terminal.print(Self.line(document.number, call))
             case .show:
                 missing.remove(document.number)
-                if numbers.isEmpty || numbers.contains(document.number) { Terminal.write(Self.escaped(document.bytes)) }
+                if numbers.isEmpty || numbers.contains(document.number) {
+                    Terminal.write(ShownText.escaped(document.bytes))
+                }
             case .cut:
-                let isNamed = pattern.map { Self.matches(call.name[...], $0[...]) } ?? true
-                if isNamed, range.contains(document.number) { Terminal.write(document.bytes) }
+                let isNamed = pattern.map { Glob.matches(call.name[...], $0[...]) } ?? true
+                guard isNamed, range.contains(document.number) else { break }
+                wasCut = true
+                Terminal.write(document.bytes)
             case .merge: break
             }
         }
         for number in missing.sorted() { Terminal.complain("martlet: \(paths[0]) has no call \(number)") }
+        if action == .cut, !wasCut, exit == .success {
+            let advice = pattern.map { "; write for example --call '*\($0)'" } ?? ""
+            Terminal.complain("martlet: \(paths[0]) has no such call\(advice)")
+            return .failure
+        }
         return missing.isEmpty ? exit : .failure
     }
 
@@ -77,7 +87,7 @@ struct TapeCommand {
                 let diagnostics = Diagnostics()
                 if let call = TapeCall(document.bytes, into: diagnostics), reader.isWhole(document) {
                     body(document, call, reader.pieces)
-                } else if document.isLast {
+                } else if document.isLast, document.number > 1 || document.bytes.starts(with: "---".utf8) {
                     Terminal.complain("martlet: the last call of \(path) is not whole, and is passed over")
                 } else {
                     let problem = diagnostics.sorted.first
@@ -98,41 +108,7 @@ struct TapeCommand {
     private static func line(_ number: Int, _ call: TapeCall) -> String {
         let counts = "\(call.count("expect"))/\(call.count("send", "respond"))"
         let words = [String(number), call.started, call.name, call.end, counts, call.took]
-        return escaped((words + (call.lack.map { ["incomplete: \($0)"] } ?? [])).joined(separator: "  "))
-    }
-
-    private static func escaped(_ line: String) -> String {
-        String(decoding: escaped(Array(line.utf8)), as: UTF8.self)
-    }
-
-    /// Text without characters that a terminal takes for commands.
-    private static func escaped(_ bytes: [UInt8]) -> [UInt8] {
-        var text = ""
-        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-            switch scalar.value {
-            case 0x0a, 0x09: text.unicodeScalars.append(scalar)
-            case 0..<0x20, 0x7f..<0xa0: text += "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-            // They turn the direction of what follows.
-            case 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: text += "\\u" + String(scalar.value, radix: 16)
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return Array(text.utf8)
-    }
-
-    // MARK: cut
-
-    /// Whether a name is like a pattern, in which `*` stands for any text.
-    private static func matches(_ name: Substring, _ pattern: Substring) -> Bool {
-        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
-        guard parts.count > 1, let first = parts.first, let last = parts.last else { return name == pattern }
-        guard name.hasPrefix(first), name.count >= first.count + last.count, name.hasSuffix(last) else { return false }
-        var rest = name.dropFirst(first.count).dropLast(last.count)
-        for part in parts.dropFirst().dropLast() where !part.isEmpty {
-            guard let found = rest.firstRange(of: part) else { return false }
-            rest = rest[found.upperBound...]
-        }
-        return true
+        return ShownText.escaped((words + (call.lack.map { ["incomplete: \($0)"] } ?? [])).joined(separator: "  "))
     }
 
     // MARK: merge
@@ -151,6 +127,7 @@ struct TapeCommand {
                 var bytes = try place.file.bytes(at: place.offset, count: place.count)
                 // The first document of a file may do without its line.
                 if !bytes.starts(with: "---".utf8) { bytes = Array("---\n".utf8) + bytes }
+                if bytes.last != UInt8(ascii: "\n") { bytes.append(UInt8(ascii: "\n")) }
                 Terminal.write(bytes)
             } catch {
                 Terminal.complain("martlet: cannot read a tape again: \(error.text)")

@@ -89,13 +89,22 @@ struct VerifyCommand {
             Terminal.print("FAIL  \(place)  \(mock): the mock has no tape")
             return false
         }
+        if let doubt = expectation.doubt(about: page) {
+            Terminal.print("FAIL  \(place)  \(mock): \(expectation.subject): nobody knows, as \(doubt)")
+            return false
+        }
         guard !expectation.holds(for: count) else {
-            Terminal.print("ok    \(place)  \(mock): \(MockExpectation.calls(count))")
+            Terminal.print("ok    \(place)  \(mock): \(expectation.subject): \(MockExpectation.calls(count))")
             return true
         }
-        Terminal.print("FAIL  \(place)  \(mock): expected \(expectation.countText), saw \(count)")
+        let subject = expectation.subject
+        Terminal.print("FAIL  \(place)  \(mock): \(subject): expected \(expectation.countText), saw \(count)")
+        if let unplayed = expectation.unplayed(in: page) {
+            for call in unplayed.prefix(shownCalls) { Terminal.print("        \(call) of the tape") }
+            return false
+        }
         let calls = MockExpectation.calls(in: page)
-        for call in calls.suffix(shownCalls) { Terminal.print("        \(line(call))") }
+        for call in calls.suffix(shownCalls) { Terminal.print("        \(ShownText.escaped(line(call)))") }
         let rest = calls.count - shownCalls
         if rest > 0 { Terminal.print("        and \(MockExpectation.calls(rest)) before") }
         return false
@@ -114,6 +123,10 @@ struct VerifyCommand {
         let other = call["failed"] == nil ? call["canceled"] == nil ? "open" : "canceled" : "failed"
         let end = call["code"]?.string ?? status ?? other
         let lack = call["unmatched"]?.string.map { ", unmatched: \($0)" } ?? ""
-        return "#\(number) \(name)\(messages): \(end)\(lack)"
+        var differences = ""
+        if case .array(let all)? = call["differences"], !all.isEmpty {
+            differences = ", differs: \(all.compactMap(\.string).joined(separator: "; "))"
+        }
+        return "#\(number) \(name)\(messages): \(end)\(lack)\(differences)"
     }
 }

@@ -21,9 +21,11 @@ struct TestCall {
     private let timeout: Duration?
     private let cancelAfter: Duration?
     private let caller: RehearsedRequest.Caller?
+    private let host: String
+    private let listener: Int
 
     /// Reads the options and reports what is wrong with them.
-    init(_ section: Section) {
+    init(_ section: Section, _ listeners: [ListenerSettings]) {
         method = section.string(ifGiven: "method").map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }
         plain = section.string(ifGiven: "http").flatMap { Self.plain($0, section) }
         rpcProtocol = section.string("protocol")
@@ -35,7 +37,11 @@ struct TestCall {
             ?? section.base64("base64")
         timeout = section.has("timeout") ? section.duration("timeout") : nil
         cancelAfter = section.has("cancel_after") ? section.duration("cancel_after") : nil
+        host = section.string("host")
+        listener = Self.listener(section, listeners)
         caller = section.has("peer") ? Self.caller(section.section("peer")) : nil
+        let contents = ["json", "messages", "text", "hex", "base64"].filter { section.has($0) }
+        if contents.count > 1 { section.reportConflict(contents[0], contents[1]) }
         if section.has("method") == section.has("http") {
             let advice = "write \"method: pkg.Service/Method\" or \"http: GET /path\""
             section.diagnostics.report("the call needs a method or a path; \(advice)", at: section.mark)
@@ -53,6 +59,15 @@ struct TestCall {
             return nil
         }
         return (words[0].uppercased(), String(words[1]))
+    }
+
+    private static func listener(_ section: Section, _ listeners: [ListenerSettings]) -> Int {
+        guard let address = section.string(ifGiven: "listener") else { return 0 }
+        let known = listeners.map { "\($0.address)" }
+        if let index = known.firstIndex(of: address) { return index }
+        let problem = "no listener has the address \(Diagnostic.quote(address))"
+        section.report("\(problem); \(Suggestion.text(for: address, among: known))", at: "listener")
+        return 0
     }
 
     private static func messages(_ section: Section) -> [[UInt8]] {
@@ -148,7 +163,8 @@ struct TestCall {
     private func complete(_ request: inout RehearsedRequest) {
         request.caller = caller
         request.cancelAfter = cancelAfter
-        if !headers.contains(where: { $0.name == "host" }) { request.headers.append(("host", "localhost")) }
+        request.listener = listener
+        if !headers.contains(where: { $0.name == "host" }) { request.headers.append(("host", host)) }
     }
 }
 

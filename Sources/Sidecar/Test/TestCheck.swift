@@ -57,26 +57,37 @@ struct TestCheck {
         _ node: Node?,
         ofText: Bool,
         into diagnostics: Diagnostics,
+        shown: @escaping (String, RehearsedCall) -> String = { text, _ in text },
         _ seen: @escaping (RehearsedCall) -> JSONValue?
     ) {
         guard let node else { return }
         let test = JSONTest(node, ofText: ofText, into: diagnostics)
-        let expected = node.line
+        let expected = ofText ? node.line : node.jsonLine
         add { call, _, _ in
             let seen = seen(call)
             guard !test.holds(for: seen) else { return nil }
-            return TestFailure(place: place, expected: expected, seen: seen.map(\.text) ?? "absent")
+            let text = seen.map { (ofText ? $0.string : nil) ?? String(decoding: $0.bytes, as: UTF8.self) }
+            return TestFailure(place: place, expected: expected, seen: text.map { shown($0, call) } ?? "absent")
         }
     }
 
     // MARK: Parts
 
     private mutating func addDecision(_ section: Section) {
-        if let node = section.node("route"), case .scalar(let route, _) = node.content {
+        if let node = section.node("route") {
+            guard case .scalar(let route, _) = node.content else {
+                return section.report("\"route\" cannot be \(node.summary); write a name or a number", at: "route")
+            }
             add { call, _, names in
                 let seen = names.route(of: call)
                 return seen.contains(route)
                     ? nil : TestFailure(place: "route", expected: route, seen: seen.first ?? "no route")
+            }
+        }
+        if let chain = section.string(ifGiven: "chain") {
+            add { call, _, names in
+                let seen = names.chain(of: call) ?? "none"
+                return seen == chain ? nil : TestFailure(place: "chain", expected: chain, seen: seen)
             }
         }
         add("upstream", section.string(ifGiven: "upstream")) { $0.upstream ?? "none" }
@@ -85,7 +96,28 @@ struct TestCheck {
         add("message", section.node("message"), ofText: true, into: section.diagnostics) {
             $0.record["message"] ?? .string("")
         }
+        for detail in section.sections("details") { addDetail(detail) }
+        for subject in section.strings("redacted") {
+            add { call, _, _ in
+                call.isRedacted(subject)
+                    ? nil : TestFailure(place: "redacted", expected: "\(subject) is never shown", seen: "it is shown")
+            }
+        }
         add("status", section.integer(ifGiven: "status").map { "\($0)" }) { "\($0.status)" }
+    }
+
+    private mutating func addDetail(_ section: Section) {
+        let type = section.string("type")
+        let places = TestPlace.all(section.node("json"), into: section.diagnostics)
+        add { call, _, _ in
+            let failures = call.details.filter { $0.type == type }.map { detail in
+                places.lazy.compactMap { $0.failure(detail.json, in: "details \(type)", of: call) }.first
+            }
+            guard !failures.contains(where: { $0 == nil }) else { return nil }
+            let types = call.details.map(\.type).joined(separator: ", ")
+            let absent = TestFailure(place: "details", expected: type, seen: types.isEmpty ? "none" : types)
+            return failures.first ?? absent
+        }
     }
 
     private mutating func addTimes(_ section: Section) {
@@ -113,7 +145,8 @@ struct TestCheck {
 
     private mutating func addRequest(_ section: Section) {
         add("request.method", section.string(ifGiven: "method")) { $0.attempts.last?.method ?? "none" }
-        add("request.path", section.node("path"), ofText: true, into: section.diagnostics) {
+        let shown: (String, RehearsedCall) -> String = { text, _ in ShownURL.text(text) }
+        add("request.path", section.node("path"), ofText: true, into: section.diagnostics, shown: shown) {
             $0.attempts.last.map { .string($0.target) }
         }
         addFields("request.headers", section.node("headers"), section.diagnostics) { $0.attempts.last?.headers ?? [] }
@@ -123,7 +156,8 @@ struct TestCheck {
     private mutating func addResponse(_ section: Section) {
         addFields("response.headers", section.node("headers"), section.diagnostics) { $0.headers }
         addFields("response.trailers", section.node("trailers"), section.diagnostics) { $0.trailers }
-        add("response.body", section.node("body"), ofText: true, into: section.diagnostics) {
+        let shown: (String, RehearsedCall) -> String = { text, call in call.masked(Array(text.utf8)) }
+        add("response.body", section.node("body"), ofText: true, into: section.diagnostics, shown: shown) {
             .string(String(decoding: $0.messages.first ?? [], as: UTF8.self))
         }
         addMessages("response", section) { $0.messages }
@@ -135,7 +169,7 @@ struct TestCheck {
         _ diagnostics: Diagnostics,
         _ fields: @escaping (RehearsedCall) -> [(name: String, value: String)]
     ) {
-        for entry in node?.entries ?? [] {
+        for entry in node?.conditions(into: diagnostics) ?? [] {
             let name = entry.key.lowercased()
             let test = JSONTest(entry.value, ofText: true, into: diagnostics)
             let expected = entry.value.line
@@ -178,20 +212,15 @@ struct TestCheck {
         _ diagnostics: Diagnostics,
         _ message: @escaping (RehearsedCall) -> [UInt8]?
     ) {
-        for entry in node?.entries ?? [] {
-            guard let pointer = JSONPointer(entry.key) else {
-                let problem = "\(Diagnostic.quote(entry.key)) is not a JSON Pointer"
-                diagnostics.report("\(problem); write for example /id", at: entry.keyMark)
-                continue
-            }
-            add("\(place) \(entry.key)", entry.value, ofText: false, into: diagnostics) { call in
-                message(call).flatMap { try? JSON.parse($0) }?.valueOfProtoJSON(at: pointer)
+        for expected in TestPlace.all(node, into: diagnostics) {
+            add { call, _, _ in
+                expected.failure(message(call).flatMap { try? JSON.parse($0) }, in: place, of: call)
             }
         }
     }
 
     private mutating func addLog(_ section: Section) {
-        for entry in section.node("log")?.entries ?? [] {
+        for entry in section.node("log")?.conditions(into: section.diagnostics) ?? [] {
             let pointer = JSONPointer(entry.key.hasPrefix("/") ? entry.key : "/\(entry.key)")
             add("log.\(entry.key)", entry.value, ofText: false, into: section.diagnostics) { call in
                 pointer.flatMap { call.record.value(at: $0) }
@@ -200,7 +229,7 @@ struct TestCheck {
     }
 
     private mutating func addMetrics(_ section: Section) {
-        for entry in section.node("metrics")?.entries ?? [] {
+        for entry in section.node("metrics")?.conditions(into: section.diagnostics) ?? [] {
             guard case .scalar(let text, _) = entry.value.content, let expected = Double(text) else {
                 let problem = "the change of a metric cannot be \(entry.value.summary)"
                 section.diagnostics.report("\(problem); write a number", at: entry.value.mark)
@@ -217,21 +246,4 @@ struct TestCheck {
             }
         }
     }
-}
-
-extension Node {
-    /// The value as a line, for people.
-    fileprivate var line: String {
-        // In quotes it is the word, and not what it means.
-        if case .scalar(let text, quoted: true) = content, ["present", "absent"].contains(text) {
-            return "\"\(text)\""
-        }
-        if case .scalar(let text, _) = content { return text }
-        return String(decoding: json, as: UTF8.self)
-    }
-}
-
-extension JSONValue {
-    /// The value as a line, for people.
-    fileprivate var text: String { string ?? String(decoding: bytes, as: UTF8.self) }
 }

@@ -53,7 +53,7 @@ struct TestFile {
                     steps: steps.map { step in
                         Step(
                             after: step.duration("after") ?? .zero,
-                            call: TestCall(step.section("call")),
+                            call: TestCall(step.section("call"), loaded.plan.settings.listeners),
                             check: TestCheck(step.section("expect"))
                         )
                     }
@@ -73,8 +73,19 @@ struct TestFile {
 /// The names and numbers of routes.
 struct TestNames {
     private let routes: [String?]
+    private let chains: [String]
 
-    init(_ settings: Settings) { routes = settings.routes.map { $0.name?.text } }
+    init(_ settings: Settings) {
+        routes = settings.routes.map { $0.name?.text }
+        chains = settings.routes.map { $0.chain ?? "interceptors" }
+    }
+
+    /// The chain of a call; none if no route is for it.
+    func chain(of call: RehearsedCall) -> String? {
+        guard let route = call.record["route"] else { return nil }
+        let number = route.integer ?? route.string.flatMap { name in routes.firstIndex { $0 == name } }
+        return number.flatMap { chains.indices.contains($0) ? chains[$0] : nil }
+    }
 
     /// How the route of a call may be called.
     func route(of call: RehearsedCall) -> [String] {

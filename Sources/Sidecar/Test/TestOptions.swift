@@ -75,6 +75,13 @@ enum TestOptions {
             "The protocol of the caller."
         ),
         Option("codec", .choice(["json", "proto"]), default: "json", "The codec of the messages."),
+        Option("host", .string, default: "localhost", "The host that the caller names."),
+        Option(
+            "listener",
+            .string,
+            example: "127.0.0.1:8080",
+            "The address of the listener. The default is the first one."
+        ),
         Option("headers", .map, "The headers."),
         Option("json", .node, "The message as JSON."),
         Option("text", .string, "The message, or the body in plain HTTP, as text."),
@@ -97,18 +104,35 @@ enum TestOptions {
 
     static let expectation: [Option] = [
         Option("route", .node, "The name of the route, or its number from 0."),
+        Option("chain", .string, example: "internal", "The name of the chain; `interceptors` is the default one."),
         Option("upstream", .string, example: "orders", "The upstream that was called, or `none`."),
         Option("decided_by", .string, example: "interceptor:auth", "Who decided, as in the access log."),
         Option("code", .choice(ConditionSettings.codeNames), "The status code."),
         Option("message", .node, "A condition on the message of the error."),
+        Option(
+            "details",
+            .sections(detail),
+            "Typed details of the error. Each must be there, in any order."
+        ),
         Option("status", .integer(in: 100...999), "The HTTP status."),
         Option("attempts", .integer(in: 0...1000), "The number of attempts."),
         Option("waits", .strings, example: "[3s]", "The times between attempts."),
         Option("time", .node, "A condition on the time of the call: a duration, or `{ above: … }` and `{ below: … }`."),
         Option("request", .section(request), "The request of the last attempt, as the upstream got it."),
         Option("response", .section(response(of: "response")), "The response, as the caller got it."),
+        Option(
+            "redacted",
+            .strings,
+            example: "[x-password, /password]",
+            "Headers by their names, and places in messages as JSON Pointers, that logs and recordings never show."
+        ),
         Option("log", .node, shape: .named(.anything), "Conditions on fields of the access log, by JSON Pointers."),
         Option("metrics", .node, shape: .named(.anything), "By how much metrics changed: `'name{label=\"a\"}': 1`."),
+    ]
+
+    private static let detail = [
+        Option("type", .string, required: true, example: "google.rpc.RetryInfo", "The full name of the message type."),
+        Option("json", .node, shape: .named(.anything), "Conditions on the message, by JSON Pointers."),
     ]
 
     private static let request =

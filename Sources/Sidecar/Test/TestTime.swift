@@ -26,6 +26,9 @@ struct TestTime {
         } else if case .scalar(let text, _) = node.content {
             least = Self.duration(MarkedString(text, at: node.mark), into: diagnostics)
             most = least + Self.tolerance
+        } else {
+            let advice = "write a duration, or { above: 1s, below: 2s }"
+            diagnostics.report("a time cannot be \(node.summary); \(advice)", at: node.mark)
         }
     }
 

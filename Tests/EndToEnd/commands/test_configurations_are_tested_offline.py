@@ -345,3 +345,150 @@ def test_a_metric_must_exist_and_its_change_is_seen(tested):
 def test_the_name_of_a_token_must_be_known(tested):
     result = tested(PASSING["a rejection"], given="given: { tokens: { aut: { value: t } } }")
     assert (result.code, 'no interceptor with a token is named "aut"; did you mean "auth"?' in result.text) == (78, True)
+
+
+def test_a_token_that_no_call_needs_need_not_be_given(tested):
+    given = "given: { upstreams: { slow: { mock: { methods: {} } }, orders: { mock: {} } } }"
+    result = tested("call: { method: shop.v1.SlowService/Get }\nexpect: { code: ok }", given=given)
+    assert result.code == 0, result.text
+    result = tested("call: { method: shop.v1.OrderService/Get }\nexpect: { code: unavailable }", given=given)
+    assert (result.code, "no token for auth; add it to given.tokens" in result.text) == (1, True)
+
+
+LISTENERS = """
+listeners:
+  - { address: "127.0.0.1:8080" }
+  - { address: "127.0.0.1:8081" }
+routes:
+  - { match: { host: inside.example }, chain: inside }
+  - { chain: outside }
+chains:
+  inside: [ { redact: { headers: [x-password], json: [/password] } }, { respond: { json: { inside: true } } } ]
+  outside:
+    - reject:
+        code: resource_exhausted
+        message: slow down
+        details: [ { type: google.rpc.RetryInfo, value: CgIIPA }, { type: shop.v1.Unknown, value: "" } ]
+"""
+
+
+def test_chains_hosts_listeners_and_what_is_redacted(tested):
+    result = tested(
+        "call: { method: a.B/C, host: inside.example, listener: 127.0.0.1:8081 }\n"
+        "expect: { code: ok, chain: inside, redacted: [authorization, X-Password, /password, /password/inner] }",
+        "call: { method: a.B/C }\nexpect: { chain: inside, redacted: [x-password, /password] }",
+        config=LISTENERS,
+        given="",
+    )
+    lines = [line.strip() for line in result.text.splitlines()]
+    assert (result.code, lines[0]) == (1, "ok    test 0"), result.text
+    assert lines[lines.index("chain") + 1 :][:2] == ["expected  inside", "seen      outside"]
+    assert "expected  x-password is never shown" in lines and "expected  /password is never shown" in lines
+    wrong = tested("call: { method: a.B/C, listener: 127.0.0.1:8082 }", config=LISTENERS, given="")
+    assert (wrong.code, 'no listener has the address "127.0.0.1:8082"; did you mean' in wrong.text) == (78, True)
+
+
+@pytest.mark.parametrize("protocol", ["connect_unary", "connect_get", "connect_stream", "grpc", "grpc_web"])
+def test_details_of_errors(tested, protocol):
+    call = f"call: {{ method: a.B/C, protocol: {protocol} }}\nexpect: {{ details: "
+    result = tested(
+        call + "[ { type: google.rpc.RetryInfo, json: { /retryDelay: 60s } }, { type: shop.v1.Unknown } ] }",
+        call + "[ { type: google.rpc.RetryInfo, json: { /retry_delay: 61s } } ] }",
+        call + "[ { type: google.rpc.ErrorInfo } ] }",
+        config=LISTENERS,
+        given="",
+    )
+    lines = [line.strip() for line in result.text.splitlines()]
+    assert (result.code, lines[0], lines[-1]) == (1, "ok    test 0", "3 tests, 2 failed"), result.text
+    place = lines.index("details google.rpc.RetryInfo /retry_delay")
+    assert lines[place + 1 : place + 3] == ['expected  "61s"', 'seen      "60s"']
+    assert lines[lines.index("details") + 1 :][:2] == [
+        "expected  google.rpc.ErrorInfo",
+        "seen      google.rpc.RetryInfo, shop.v1.Unknown",
+    ]
+
+
+def test_texts_and_numbers_are_told_apart_in_failures(tested):
+    result = tested(
+        "call: { method: shop.v1.OrderService/Get }\nexpect: { response: { json: { /id: 8, /name: a } } }",
+        given=GIVEN.replace("{ id: 7 }", '{ id: "7", name: 1 }'),
+    )
+    lines = [line.strip() for line in result.text.splitlines()]
+    assert lines[lines.index("response.json /id") + 1 :][:2] == ["expected  8", 'seen      "7"']
+    assert lines[lines.index("response.json /name") + 1 :][:2] == ['expected  "a"', "seen      1"]
+
+
+def test_messages_in_protobuf_are_shown_as_json(tested, tmp_path):
+    (tmp_path / "types").write_bytes(descriptor_set())
+    for protocol in ("grpc", "connect_unary"):
+        result = tested(
+            f"call: {{ method: {SERVICE}/Say, protocol: {protocol}, codec: proto, json: {{ sentence: hi }} }}\nexpect: {{ code: aborted }}",
+            config=f"listen: 127.0.0.1:8080\ntypes: {{ files: [{tmp_path}/types] }}\nupstream: h2c://127.0.0.1:1\n",
+            given="given: { upstreams: { default: { mock: { methods: { Say: [ { respond: { json: { sentence: hello } } } ] } } } } }",
+        )
+        assert (result.code, '|   {"sentence":"hello"}' in result.text) == (1, True), result.text
+
+
+def test_the_seed_decides_on_chance(tested):
+    config = """
+        listen: 127.0.0.1:8080
+        mocks: { m: { rules: [ { respond: { json: { n: "{random:hex:8}" } } } ] } }
+        interceptors: [ { fault: { code: aborted, percentage: "50" } }, { mock: m } ]
+        """
+    step = "{ call: { method: a.B/C }, expect: { response: { json: { /n: absent, /message: absent } } } }"
+
+    def seen(seed):
+        result = tested(f"given: {{ seed: {seed} }}\nsteps: [ {', '.join([step] * 12)} ]", config=config, given="", options=["-o", "json"])
+        return [(failure["place"], failure["seen"]) for failure in json.loads(result.stdout.text.splitlines()[0])["failures"]]
+
+    assert seen(1) == seen(1)
+    assert len({str(seen(seed)) for seed in (1, 2, 3, 4)}) == 4
+
+
+def test_what_is_redacted_is_not_shown_in_failures(tested):
+    config = """
+        listen: 127.0.0.1:8080
+        upstream: http://127.0.0.1:1
+        interceptors: [ { redact: { json: [/password, /inner/key] } } ]
+        """
+    given = "given: { upstreams: { default: { mock: { rules: [ { respond: { json: { password: SECRET1, inner: { key: SECRET2 }, a: 1 } } } ] } } } }"
+    result = tested(
+        "call: { method: a.B/C }\nexpect: { response: { json: { /password: other, /inner: other, /a: 2 }, body: other } }",
+        "call: { http: 'GET /a?access_token=SECRET3' }\nexpect: { request: { path: /b } }",
+        config=config,
+        given=given,
+    )
+    assert (result.code, "SECRET" in result.text) == (1, False), result.text
+    assert 'seen      {"key":"***"}' in result.text and "seen      /a?access_token=***" in result.text
+
+
+def test_conditions_of_a_wrong_shape_are_errors(tested):
+    shapes = [
+        "response: { json: x }",
+        "response: { json: [a] }",
+        "response: { headers: [a] }",
+        "response: { trailers: x }",
+        "request: { headers: x }",
+        "response: { messages: [1] }",
+        "log: x",
+        "metrics: x",
+        "route: [1]",
+        "time: [1s]",
+    ]
+    for shape in shapes:
+        result = tested(f"call: {{ method: a.B/C }}\nexpect: {{ {shape} }}")
+        assert (result.code, "cannot be" in result.text) == (78, True), (shape, result.text)
+    both = tested("call: { method: a.B/C, json: {}, text: a }")
+    assert (both.code, '"json" and "text" cannot be set together' in both.text) == (78, True)
+
+
+def test_time_that_passes_has_an_end(tested):
+    config = """
+        listen: 127.0.0.1:8080
+        upstream: http://127.0.0.1:1
+        interceptors: [ { name: auth, token: { oauth2: { token_url: "https://id.example/token", client_id: a, client_secret: { value: b } } } } ]
+        """
+    given = "given: { tokens: { auth: { value: t1, lifetime: 0s } }, upstreams: { default: { mock: {} } } }"
+    start = time.monotonic()
+    tested("steps: [ { after: 2400h, call: { method: a.B/C }, expect: {} } ]", config=config, given=given)
+    assert time.monotonic() - start < 20

@@ -164,7 +164,7 @@ def test_what_is_wrong_with_a_tape_has_its_place(command, tmp_path):
     result = command("check", "-c", tmp_path / "martlet.yaml")
     assert result.code == 78
     assert f'{tmp_path}/tape.yaml:12:5: unknown key "closd"; did you mean "closed"?' in result.stderr.text
-    assert '"timing" cannot be "3"; write none, recorded, or a factor such as 2x' in result.stderr.text
+    assert '"timing" cannot be "3"; write none, recorded, or a factor from 0.001x, such as 2x' in result.stderr.text
 
 
 def test_other_calls_go_on_to_the_upstream(taped, eliza):
@@ -193,6 +193,41 @@ def test_live_responses_are_compared_with_the_tape(taped, eliza, command, tmp_pa
     assert result.code == 0, result.stdout.text
 
 
+def test_places_that_change_are_not_compared(taped, eliza):
+    tape = say("same", "Eliza heard old") + say("a 4111 card", "Eliza heard a *** card").replace("a 4111 card", "a *** card")
+    options = ", diff: true, match: { ignore: [/sentence] }"
+    proxy = taped(say("same", "Eliza heard old"), options, more=f"upstream: {eliza.url}", unmatched=", unmatched: next")
+    Client(proxy.url).say("same")
+    (call,) = json.loads(proxy.admin("/mocks/eliza/calls").text)["calls"]
+    assert call["differences"] == []
+    # What `scrub` has replaced stands for whatever was there.
+    proxy = taped(tape, ", diff: true", more=f"upstream: {eliza.url}", unmatched=", unmatched: next")
+    Client(proxy.url).say("a 4111 card")
+    Client(proxy.url).say("a 4111 cart")
+    played, other = json.loads(proxy.admin("/mocks/eliza/calls").text)["calls"]
+    assert (played["differences"], other["next"]) == ([], True)
+
+
+def test_a_tape_that_is_to_be_recorded_may_be_missing(martlet, command, tmp_path, eliza):
+    path = tmp_path / "new.yaml"
+    text = (
+        f"listen: 127.0.0.1:0\nupstream: {eliza.url}\nmocks: {{ eliza: {{ tape: {path}{{}} }} }}\n"
+        f"interceptors: [ {{ mock: eliza }}, {{ record: {{ to: {path} }} }} ]\n"
+    ).replace("{}", "%s")
+    proxy = martlet(text % ", unmatched: next")
+    assert Client(proxy.url).say("hello") == "Eliza heard hello"
+    (tmp_path / "missing.yaml").write_text((text % "").replace("new.yaml", "none.yaml"))
+    result = command("check", "-c", tmp_path / "missing.yaml")
+    assert (result.code, "No such file or directory" in result.stderr.text) == (78, True)
+
+
+def test_a_codec_that_nobody_can_translate_is_named(taped):
+    proxy = taped(say("hello", "hi").replace("codec: json", "codec: proto").replace('json: { "": { equals: { sentence: hello } } }', "base64: CgJoaQ=="))
+    with proxy.http() as client:
+        message = client.post(f"/{SERVICE}/Say", json={"sentence": "hi"}).json()["message"]
+    assert "another" in message or "the codec proto, as Martlet does not know the types" in message
+
+
 def test_calls_that_were_not_played_are_listed(taped, command, tmp_path):
     proxy = taped(say("hello", "hi") + say("never", "x"))
     Client(proxy.url).say("hello")
@@ -200,6 +235,7 @@ def test_calls_that_were_not_played_are_listed(taped, command, tmp_path):
     (tmp_path / "verify.yaml").write_text("eliza: [ { unplayed: true, times: never } ]\n")
     result = command("verify", tmp_path / "verify.yaml", "--admin", f"unix:{proxy.admin_socket}")
     assert (result.code, "expected no call, saw 1" in result.stdout.text) == (1, True)
+    assert "        call 2 of the tape\n" in result.stdout.text
 
 
 def test_plain_http_is_played_back(martlet, tmp_path):

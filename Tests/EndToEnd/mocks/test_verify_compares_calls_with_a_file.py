@@ -40,7 +40,10 @@ HOLD = {
     "a header": "{ header: { x-who: { regex: ^m } }, times: 3 }",
     "the first message": "{ json: { /sentence: { regex: ^bye } }, times: 2 }",
     "all messages": "{ messages: [ { /sentence: a }, { /sentence: b } ], times: 1 }",
+    "a pattern of calls": '{ call: "*/Say", times: 3 }',
+    "a protocol": "{ protocol: connect_unary, times: 3 }",
     "a code": "{ code: aborted, times: 2 }",
+    "nothing went on": "{ next: true, times: never }",
     "never": "{ method: Listen, times: never }",
     "at least once": "{ method: Converse }",
     "nobody left": "{ canceled: true, times: never }",
@@ -65,7 +68,7 @@ def test_what_does_not_hold_says_what_came(verified):
     )
     assert result.code == 1
     lines = result.stdout.text.splitlines()
-    assert lines[0].endswith("verify.yaml:3:5  eliza: expected 2 calls, saw 3")
+    assert lines[0].endswith("verify.yaml:3:5  eliza: Say: expected 2 calls, saw 3")
     assert lines[1].strip() == f'#1 {SERVICE}/Say {{"sentence":"hello"}}: ok'
     assert f'#4 {SERVICE}/Converse {{"sentence":"a"}} and 1 more: ok' in lines[4]
     assert lines[-1] == "2 expectations, 2 failed"

@@ -153,3 +153,23 @@ def test_the_same_file_has_one_limit(command, tmp_path):
     assert result.code == 78
     assert "another interceptor sets the limit of /tmp/x.yaml to 1MiB; write the same limit" in result.stderr.text
     assert "write an absolute path" in result.stderr.text
+
+
+def test_a_document_torn_at_the_end_of_a_line_is_removed(recorded, eliza, tape):
+    """A machine that loses its power may keep any part of what was written."""
+    proxy = recorded(eliza.url)
+    Client(proxy.url).say("one")
+    tape.calls(1)
+    proxy.stop()
+    whole = tape.text
+    lines = whole.splitlines(keepends=True)
+    for kept in range(2, len(lines)):
+        tape.path.write_text(whole + "".join(lines[:kept]) if lines[0] == "---\n" else whole + "---\n" + "".join(lines[:kept]))
+        if tape.text.endswith("\n...\n"):
+            continue
+        again = recorded(eliza.url)
+        Client(again.url).say("two")
+        assert [call["script"][0]["expect"]["json"][""]["equals"]["sentence"] for call in tape.calls(2)] == ["one", "two"]
+        again.stop()
+        if kept > 4:
+            break

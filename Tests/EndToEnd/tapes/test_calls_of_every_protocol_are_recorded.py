@@ -130,7 +130,7 @@ def test_plain_http(recorded, tape, http2):
         client.post("/image", content=b"\xff\0", headers={"content-type": "image/png"})
     get, post, image = tape.calls(3)
     assert get["call"] == "GET /v1/movies?x=1&access_token=***"
-    assert "parameter" in get["incomplete"]
+    assert "incomplete" not in get
     (respond,) = [value for _, value in steps(get, "respond")]
     assert (respond["status"], respond["body"]) == (200, "hello {you}")
     assert (post["call"], post["protocol"]) == ("POST /v1/movies", "http")
@@ -249,3 +249,26 @@ def test_values_are_the_same_for_every_reader_of_yaml(recorded, tape, version):
     call = yaml.load(tape.text)
     assert call["script"][0]["expect"]["json"][""]["equals"] == value
     assert {name: call["request"]["headers"][name] for name in ("x-odd", "x-date")} == {"x-odd": "no", "x-date": "2026-11-27"}
+
+
+@pytest.mark.parametrize("status", [400, 404, 429, 500, 503])
+def test_errors_of_plain_http_are_recorded_as_they_came(recorded, martlet, tape, status):
+    upstream = martlet(
+        f"listen: 127.0.0.1:0\nmocks: {{ m: {{ rules: [ {{ respond: {{ status: {status}, body: sorry }} }} ] }} }}\ninterceptors: [ {{ mock: m }} ]\n"
+    )
+    proxy = recorded(upstream.url)
+    with proxy.http() as client:
+        assert client.get("/a?token=secret").status_code == status
+    tape.call()
+    played = martlet(f"listen: 127.0.0.1:0\nmocks: {{ m: {{ tape: {tape.path} }} }}\ninterceptors: [ {{ mock: m }} ]\n")
+    with played.http() as client:
+        # Whatever was not to be shown counts as equal.
+        response = client.get("/a?token=another")
+    assert (response.status_code, response.text) == (status, "sorry")
+
+
+def test_a_rejection_of_plain_http_is_recorded_as_an_error(recorded, tape):
+    proxy = recorded(after=", { reject: { code: permission_denied, message: no } }")
+    with proxy.http() as client:
+        assert client.get("/a").status_code == 403
+    assert [step for step in tape.call()["script"] if "end" in step][0]["end"] == {"code": "permission_denied", "message": "no"}

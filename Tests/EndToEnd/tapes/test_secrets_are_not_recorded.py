@@ -83,3 +83,26 @@ def test_what_is_wrong_with_a_rule_is_told(command, tmp_path, text, problem):
     )
     result = command("check", "-c", tmp_path / "martlet.yaml")
     assert (result.code, problem in result.stderr.text) == (78, True)
+
+
+def test_credentials_in_urls_and_in_headers_with_telling_names(recorded, martlet, tape):
+    upstream = martlet(
+        """
+        listen: 127.0.0.1:0
+        mocks:
+          m:
+            rules: [ { respond: { status: 302, headers: { location: "https://app.example/cb?access_token=SECRETa&code=SECRETb&x=1", x-csrf-token: SECRETc } } } ]
+        interceptors: [ { mock: m } ]
+        """
+    )
+    proxy = recorded(upstream.url)
+    with proxy.http() as client:
+        response = client.get(
+            "/a?%74oken=SECRETd;sid=SECRETe&q=1",
+            headers={"referer": "https://a.example/?token=SECRETf", "x-auth-token": "SECRETg", "x-amz-security-token": "SECRETh", "x-goog-api-key": "SECRETi"},
+        )
+    assert "SECRETa" in response.headers["location"]
+    call = tape.call()
+    assert "SECRET" not in tape.text
+    assert call["call"] == "GET /a?%74oken=***;sid=***&q=1"
+    assert "incomplete" not in call

@@ -97,3 +97,26 @@ def test_a_long_tape_is_not_held(command, tape):
     file = tape(*[call("a.S/Get", text="x" * 60_000)] * 1000)
     result = command("tape", "ls", file, through=["bash", "-c", 'ulimit -v 400000; exec "$0" "$@"'])
     assert (result.code, len(result.stdout.text.splitlines())) == (0, 1000), result.stderr.text
+
+
+def test_cut_says_that_nothing_was_cut(command, tmp_path):
+    (tmp_path / "tape.yaml").write_text("---\ncall: a.B/Get\nstarted: \"2026-01-01T00:00:00Z\"\nscript: []\n...\n")
+    result = command("tape", "cut", tmp_path / "tape.yaml", "--call", "Get")
+    assert (result.code, result.stdout.text) == (1, "")
+    assert "has no such call; write for example --call '*Get'" in result.stderr.text
+
+
+def test_what_is_no_tape_is_an_error(command, tmp_path):
+    (tmp_path / "tape.yaml").write_text("hello: world\n")
+    result = command("tape", "ls", tmp_path / "tape.yaml")
+    assert (result.code, '1:1: the document has no call' in result.stderr.text) == (1, True)
+
+
+def test_files_without_a_line_feed_at_their_end_are_merged(command, tmp_path):
+    for number in (1, 2):
+        (tmp_path / f"{number}.yaml").write_text(f"call: a.B/Get{number}\nstarted: \"2026-01-0{number}T00:00:00Z\"\nscript: []")
+    result = command("tape", "merge", tmp_path / "2.yaml", tmp_path / "1.yaml")
+    assert result.code == 0
+    (tmp_path / "merged.yaml").write_text(result.stdout.text)
+    listed = command("tape", "ls", tmp_path / "merged.yaml")
+    assert [line.split()[2] for line in listed.stdout.text.splitlines()] == ["a.B/Get1", "a.B/Get2"], listed.stderr.text

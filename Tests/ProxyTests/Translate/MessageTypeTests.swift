@@ -54,7 +54,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/name: present", true), ("/name: a", true), ("/name: b", false), ("/count: '7'", true), ("/count: 7", false),
+        ("/name: present", true), ("/name: a", true), ("/name: b", false), ("/count: '7'", true), ("/count: 7", true),
+        ("/count: 8", false),
         ("/is_admin: absent", true), ("/inner: absent", true), ("/inner/name: present", false),
         ("/list/0: absent", true), ("/Name: present", false),
     ])

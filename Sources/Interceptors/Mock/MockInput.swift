@@ -1,0 +1,41 @@
+internal import Bytes
+internal import Documents
+internal import Protocols
+internal import Proxy
+
+/// A message of a request, and what it is in JSON as long as somebody reads it: that may take many times its room.
+///
+/// Belongs to the worker's thread.
+final class MockInput {
+    /// The message as it came.
+    let payload: [UInt8]
+    /// What is wrong with it, if it is not of its type.
+    let problem: String?
+    private let call: Call
+    private var parsed: JSONValue??
+
+    init(_ payload: Span<UInt8>, of call: Call) {
+        self.payload = payload.array
+        self.call = call
+        var problem: String?
+        parsed = .some(Self.read(payload, call, &problem))
+        self.problem = problem
+    }
+
+    private static func read(_ payload: Span<UInt8>, _ call: Call, _ problem: inout String?) -> JSONValue? {
+        call.rpcProtocol == .http ? try? JSON.parse(payload) : call.json(payload, .request, &problem)
+    }
+
+    /// The message in JSON; none if it is something else.
+    var value: JSONValue? {
+        if let parsed { return parsed }
+        var problem: String?
+        let payload = payload
+        let read = Self.read(payload.span, call, &problem)
+        parsed = .some(read)
+        return read
+    }
+
+    /// Nobody reads it for now.
+    func rest() { parsed = nil }
+}

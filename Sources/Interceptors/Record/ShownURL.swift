@@ -1,0 +1,56 @@
+internal import Bytes
+internal import Proxy
+
+/// URLs as people may see them: without the values of parameters that are named like credentials.
+public enum ShownURL {
+    private static let parts = [
+        "token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "signature", "credential", "session",
+        "assertion", "bearer",
+    ]
+    private static let words: Set<String> = [
+        "key", "sig", "auth", "authorization", "code", "jwt", "pwd", "sid", "otp", "pin",
+    ]
+
+    /// Whether a header, whose name is in small letters, is named like a credential.
+    static func isSecret(field name: String) -> Bool {
+        ["token", "secret", "password", "passwd", "apikey", "api-key", "credential"].contains { name.contains($0) }
+    }
+
+    /// A URL, or the name of a call with its target, as it may be shown.
+    public static func text(_ url: String) -> String {
+        let ends = "?#"
+        guard let mark = url.firstIndex(where: ends.contains) else { return url }
+        var text = String(url[...mark])
+        var rest = url[url.index(after: mark)...]
+        while !rest.isEmpty {
+            let field = rest.prefix { !"&;#".contains($0) }
+            rest = rest[field.endIndex...]
+            if let equals = field.firstIndex(of: "="), isSecret(field[..<equals]) {
+                text += field[...equals] + "\(Redactions.mask)"
+            } else {
+                text += field
+            }
+            if let separator = rest.popFirst() { text.append(separator) }
+        }
+        return text
+    }
+
+    /// Whether a parameter is named like a credential, whether its name is escaped or not.
+    private static func isSecret(_ escaped: Substring) -> Bool {
+        let bytes = Array(escaped.utf8)
+        let span = bytes.span
+        var (plain, index) = ([UInt8](), 0)
+        while index < span.count {
+            let byte = span.escapedByte(at: index)
+            plain.append(byte ?? span[index])
+            index += byte == nil ? 1 : 3
+        }
+        let name = String(decoding: plain, as: UTF8.self).lowercased()
+        return parts.contains { name.contains($0) } || words.contains(name)
+    }
+}
+
+extension Call {
+    /// `pkg.Service/Method`, or the HTTP method and the target without what is named like a credential.
+    var shownName: String { ShownURL.text(String(decoding: fullName, as: UTF8.self)) }
+}
