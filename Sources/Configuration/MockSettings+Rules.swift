@@ -101,7 +101,7 @@ extension MockSettings {
 
     private static let detailOptions = [
         Option("type", .string, required: true, example: "google.rpc.RetryInfo", "The full name of the message type."),
-        Option("json", .node, "The message as JSON. Needs its type in `types`."),
+        Option("json", .node, "The message as JSON. Needs its type in `types`, unless that is one of `google.rpc`."),
         Option("base64", .string, default: "", "The serialized message in base64."),
     ]
 

@@ -72,6 +72,12 @@ public struct MockSettings: Equatable, Sendable {
         ),
         Option("match", .section(matchOptions), "What tells the requests of a tape apart, beside call and messages."),
         Option(
+            "calls",
+            .integers(in: 1...1_000_000_000),
+            example: "[1, 3]",
+            "The numbers of the calls of a tape that are played. The default is all."
+        ),
+        Option(
             "diff",
             .bool,
             default: "false",

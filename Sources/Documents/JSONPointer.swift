@@ -126,6 +126,12 @@ extension JSONValue {
         remove(pointer.tokens[...])
     }
 
+    /// The same in ProtoJSON, where a field may also be named as its definition does.
+    public mutating func removeOfProtoJSON(_ pointer: JSONPointer) {
+        remove(pointer.tokens[...])
+        if pointer.protoTokens != pointer.tokens { remove(pointer.protoTokens[...]) }
+    }
+
     private mutating func remove(_ tokens: ArraySlice<String>) {
         guard let token = tokens.first else { return }
         let rest = tokens.dropFirst()

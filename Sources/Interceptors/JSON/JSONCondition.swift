@@ -15,7 +15,7 @@ struct JSONCondition: Sendable {
     init?(_ entry: Node.Entry, _ direction: Direction, into diagnostics: Diagnostics) {
         guard let pointer = JSONPointer(entry.key) else {
             let problem = "\(Diagnostic.quote(entry.key)) is not a JSON Pointer"
-            diagnostics.report("\(problem); write for example /code", at: entry.keyMark)
+            diagnostics.report("\(problem); write for example /\(entry.key)", at: entry.keyMark)
             return nil
         }
         self.pointer = pointer

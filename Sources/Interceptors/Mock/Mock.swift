@@ -64,7 +64,16 @@ final class Mock: Sendable {
         let start = rules.count
         for rule in section.sections("rules") { rules.append(MockRule(rule, index: rules.count)) }
         let general = Array(start..<rules.count)
-        tape = Tape(section, mayBeMissing: unmatched == .next)
+        if service != nil {
+            for index in general where rules[index].isOfPlainHTTP {
+                let advice = "write the rule in a mock without \"service\""
+                section.diagnostics.warn(
+                    "plain HTTP is of no service, and passes by the mock; \(advice)",
+                    at: rules[index].mark
+                )
+            }
+        }
+        tape = Tape(section)
         if let tape { rules = tape.rules }
         self.rules = rules
         let recorded = Dictionary(grouping: rules.filter { $0.recordedCall != nil }) { $0.recordedCall ?? [] }
@@ -72,11 +81,27 @@ final class Mock: Sendable {
         byMethod = Dictionary(methods.map { (Array($0.name.text.utf8), $0.rules) }) { first, _ in first }
             .mapValues { [rules] in MockRuleList($0 + general, of: rules) }
         self.general = MockRuleList(general, of: rules)
+        Self.warn(methods.map { rules[$0.rules] } + [rules[start...]], into: section.diagnostics)
         for list in byMethod.values + [self.general] {
             MockRule.check(list.all.map { rules[$0] }, into: section.diagnostics)
         }
         asks = rules.map(\.asks).max() ?? .head
         signals = Set(rules.flatMap(\.awaitedSignals)).sorted()
+    }
+
+    /// Warns of rules that never apply.
+    private static func warn(_ lists: [ArraySlice<MockRule>], into diagnostics: Diagnostics) {
+        for list in lists where list.first?.recordedCall == nil {
+            guard let all = list.dropLast().first(where: \.isForAll) else { continue }
+            diagnostics.warn("the rules behind this one never apply; move it to the end, or add \"when\"", at: all.mark)
+        }
+        let states = lists.joined().compactMap(\.state)
+        let left = states.compactMap(\.next) + [MockState.first]
+        for rule in lists.joined() {
+            guard let required = rule.state?.required, !left.contains(required) else { continue }
+            let advice = Suggestion.text(for: required, among: left)
+            diagnostics.warn("no rule leaves the state \(Diagnostic.quote(required)); \(advice)", at: rule.mark)
+        }
     }
 
     private static func methods(_ section: Section) -> [(name: MarkedString, rules: [Section])] {

@@ -58,6 +58,16 @@ public struct MockExpectation {
         mark = section.mark
         methods = section.strings("method")
         call = section.string(ifGiven: "call")
+        for method in section.markedStrings("method") where method.text.contains("/") {
+            diagnostics.report(
+                "a method cannot be \(Diagnostic.quote(method.text)); write the name alone, or \"call\"",
+                at: method.mark
+            )
+        }
+        if let call, !call.contains("/"), !call.contains("*") {
+            let advice = "write for example pkg.Service/Method, or \"*/\(call)\""
+            section.report("\"call\" cannot be \(Diagnostic.quote(call)); \(advice)", at: "call")
+        }
         if let node = section.node("header"), node.entries == nil {
             section.report("\"header\" cannot be \(node.summary); write a mapping of names to values", at: "header")
         }
@@ -154,6 +164,15 @@ public struct MockExpectation {
         return Self.calls(in: page).count { fits($0) }
     }
 
+    /// The calls that say most about why it does not hold: those that it counts, or those that it might.
+    public func evidence(in page: JSONValue) -> [JSONValue] {
+        let all = Self.calls(in: page)
+        let counted = all.filter(fits)
+        if counted.count > counts.upperBound { return counted }
+        let near = all.filter(isOfCall)
+        return near.isEmpty ? all : near
+    }
+
     /// The calls of a tape that were not played, by their places; none if the expectation is not about them.
     public func unplayed(in page: JSONValue) -> [String]? {
         guard isUnplayed, case .array(let unplayed)? = page["unplayed"] else { return nil }
@@ -168,11 +187,15 @@ public struct MockExpectation {
     /// Whether so many calls are as many as expected.
     public func holds(for count: Int) -> Bool { counts.contains(count) }
 
-    private func fits(_ entry: JSONValue) -> Bool {
+    private func isOfCall(_ entry: JSONValue) -> Bool {
         let name = entry.pointer("/request/call")?.string ?? ""
         let method = name.split(separator: "/").last.map(String.init) ?? ""
-        let received = Self.received(entry)
         return (methods.isEmpty || methods.contains(method)) && (call.map { Glob.matches(name[...], $0[...]) } ?? true)
+    }
+
+    private func fits(_ entry: JSONValue) -> Bool {
+        let received = Self.received(entry)
+        return isOfCall(entry)
             && headers.allSatisfy { $0.test.holds(for: entry.pointer("/request/headers")?[$0.name]) }
             && json.allSatisfy { $0.holds(for: received.first ?? .null, true) }
             && Self.fits(received, messages)

@@ -197,7 +197,16 @@ extension MockJournal.Entry {
             json.field("ms", milliseconds: message.time)
             switch message.payload {
             case .json(let bytes): json.field("json") { $0.append(bytes) }
-            case .bytes(let bytes): json.field("base64", base64: bytes.span)
+            case .bytes(let bytes):
+                let text = String(validating: bytes, as: UTF8.self)
+                let isText = text?.unicodeScalars.allSatisfy {
+                    $0.value >= 0x20 || "\n\r\t".unicodeScalars.contains($0)
+                }
+                if let text, isText == true {
+                    json.field("text", string: text)
+                } else {
+                    json.field("base64", base64: bytes.span)
+                }
             case .cut(let count):
                 json.field("bytes", number: count)
                 json.field("truncated", true)

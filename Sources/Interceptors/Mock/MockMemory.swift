@@ -35,6 +35,8 @@ public final class MockMemory: Sendable {
     private let digest: Int
     /// The places of its rules.
     private let places: [String]
+    /// The same with the names of recorded calls.
+    private let names: [String]
     /// How often each rule counts as applied at first.
     private let initial: [Int]
     private let isOfTape: Bool
@@ -44,6 +46,9 @@ public final class MockMemory: Sendable {
     init(of mock: Mock) {
         (name, settings, signals, places) = (mock.name, mock.settings, mock.signals, mock.rules.map(\.place))
         digest = mock.tape?.digest ?? 0
+        names = mock.rules.map { rule in
+            rule.recordedCall.map { "\(rule.place), \(String(decoding: $0, as: UTF8.self))" } ?? rule.place
+        }
         // What cannot be played is passed by.
         initial = mock.rules.map { $0.flaw == nil ? 0 : 1 }
         isOfTape = mock.tape != nil
@@ -143,7 +148,7 @@ public final class MockMemory: Sendable {
         json.field("mock", string: name)
         json.field("diff", comparesLive)
         if isOfTape {
-            let unplayed = zip(places, content.applied).filter { $0.1 == 0 }
+            let unplayed = zip(names, content.applied).filter { $0.1 == 0 }
             json.field("unplayed", texts: unplayed.map { Array($0.0.utf8) })
         }
         content.journal.describe(to: &json)

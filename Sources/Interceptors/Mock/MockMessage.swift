@@ -16,6 +16,8 @@ enum MockMessage: Sendable {
     case echo
     /// Any message of the type.
     case fake
+    /// JSON that was recorded, and goes as it came.
+    case played(MockJSON)
     /// JSON that does not say all of what the message has in Protobuf.
     case recorded(MockJSON, proto: [UInt8])
 
@@ -49,7 +51,7 @@ enum MockMessage: Sendable {
         let bytes = section.base64("base64")
         switch (json, bytes) {
         case (let json?, let bytes?) where isProto: self = .recorded(json, proto: bytes)
-        case (let json?, _): self = .json(json)
+        case (let json?, _): self = .played(json)
         case (nil, let bytes?): self = .bytes(bytes)
         case (nil, nil): self = .bytes(Array(section.string("text").utf8))
         }
@@ -82,7 +84,7 @@ enum MockMessage: Sendable {
         switch self {
         case .json(let json): json.texts
         case .text(let text): [text]
-        case .bytes, .echo, .fake, .recorded: []
+        case .bytes, .echo, .fake, .played, .recorded: []
         }
     }
 
@@ -100,7 +102,11 @@ enum MockMessage: Sendable {
     func payload(_ context: MockContext) throws(RPCError) -> [UInt8] {
         switch self {
         case .recorded(_, let bytes) where context.call.codec == .proto: return bytes
-        case .json(let json), .recorded(let json, _):
+        case .json(let json):
+            let queue = ByteQueue()
+            json.append(context, to: queue)
+            return try context.call.typedMessage(json: queue.readable, .response)
+        case .played(let json), .recorded(let json, _):
             let queue = ByteQueue()
             json.append(context, to: queue)
             return try context.call.message(json: queue.readable, .response)

@@ -38,6 +38,9 @@ struct MockPlainResponse: Sendable {
         message = .bytes(section.base64("body_base64") ?? Array(section.string("body").utf8))
     }
 
+    /// Whether it sends the caller elsewhere.
+    var isRedirect: Bool { location != nil }
+
     /// The texts in its body.
     var texts: [MockText] { body.map { [$0] } ?? message?.texts ?? [] }
 

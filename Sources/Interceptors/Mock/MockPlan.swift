@@ -50,8 +50,14 @@ struct MockPlan: InterceptorPlan, Typed {
         waitsForRule = mayWait && mock.map { $0.asks > .head } ?? false
         var events: EventSet = waitsForRule ? [.requestHead, .requestMessages, .requestEnd] : .requestHead
         if unmatched == .next { events.formUnion([.responseHead, .finished]) }
+        if unmatched == .next, mock?.journalLimit ?? 0 > 0 {
+            events.formUnion([.requestMessages, .requestEnd, .responseMessages, .plainBytes])
+        }
         if comparesLive { events.formUnion([.responseMessages, .plainBodies]) }
         self.events = events
+        if let mock, let missing = mock.tape?.missing, unmatched != .next {
+            section.diagnostics.report(missing.text, at: missing.mark)
+        }
         if comparesLive, unmatched != .next {
             section.report("a mock with \"diff\" needs the upstream; write unmatched: next", at: "name")
         }
@@ -75,7 +81,7 @@ final class MockInterceptor: Interceptor {
         /// The upstream serves it, and a tape says how it did before.
         case compared(TapeComparison)
         /// The upstream serves it, and this is told how.
-        case passed(MockRecorder, status: Int)
+        case passed(PassedCall)
     }
 
     private let plan: MockPlan
@@ -103,11 +109,19 @@ final class MockInterceptor: Interceptor {
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        decide(call) { $0.received(payload) }
+        if case .passed(let passed)? = call[stateOf: self] {
+            passed.passed(payload, message, call)
+        } else {
+            decide(call) { $0.received(payload) }
+        }
         return .next
     }
 
     func requestEnd(_ call: Call) -> Verdict {
+        if case .passed(let passed)? = call[stateOf: self] {
+            passed.closed(call)
+            return .next
+        }
         // A request may have no message at all, and plain HTTP has a body instead.
         let body = call.rpcProtocol == .http ? call.heldRequest(at: self) : []
         decide(call) { context in
@@ -123,7 +137,12 @@ final class MockInterceptor: Interceptor {
         // Nobody else has it meanwhile, so that it is not copied.
         call[stateOf: self] = nil
         change(&context)
-        if let problem = context.problem { return suspension.resume(.reject(context.error(problem))) }
+        if let problem = context.problem {
+            let verdict =
+                plan.unmatched == .next
+                ? miss("is for messages of its type", context) : server.invalid(problem, context)
+            return suspension.resume(verdict)
+        }
         switch server.mock.choose(context, server.memory) {
         case .rule(let rule): suspension.resume(use(rule, context))
         case .none(let lack): suspension.resume(miss(lack, context))
@@ -144,7 +163,7 @@ final class MockInterceptor: Interceptor {
     private func miss(_ lack: String, _ context: MockContext) -> Verdict {
         guard let server else { return .next }
         guard plan.unmatched == .next else { return server.unmatched(lack, context) }
-        context.call[stateOf: self] = server.pass(lack, context).map { .passed($0, status: 0) }
+        context.call[stateOf: self] = server.pass(lack, context).map { .passed(PassedCall($0)) }
         return .next
     }
 
@@ -152,7 +171,7 @@ final class MockInterceptor: Interceptor {
     private func endAttempt(_ call: Call) {
         let problem = MockJournal.End.failed("the call was retried")
         switch call[stateOf: self] {
-        case .passed(let journal, _)?: journal.ended(problem, at: call.now)
+        case .passed(let passed)?: passed.retried(call)
         case .compared(let comparison)?: comparison.journal?.ended(problem, at: call.now)
         case .waiting?, nil: return
         }
@@ -162,25 +181,25 @@ final class MockInterceptor: Interceptor {
     // MARK: The response of an upstream
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        if case .passed(let journal, _)? = call[stateOf: self] {
-            call[stateOf: self] = .passed(journal, status: head.status)
-        }
+        if case .passed(let passed)? = call[stateOf: self] { passed.responded(head) }
         compare(call) { $0.received(status: head.status) }
         return .next
     }
 
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        if case .passed(let passed)? = call[stateOf: self] { passed.passed(payload, message, call) }
         guard case .compared(var comparison)? = call[stateOf: self] else { return .next }
         comparison.received(payload, message.json(payload, call))
         call[stateOf: self] = .compared(comparison)
         return .next
     }
 
+    func plainBytes(_ bytes: Span<UInt8>, _ direction: Direction, _ call: Call) {
+        if case .passed(let passed)? = call[stateOf: self] { passed.passed(bytes, direction) }
+    }
+
     func finished(_ call: Call) {
-        if case .passed(let journal, let status)? = call[stateOf: self] {
-            let isPlain = call.rpcProtocol == .http && status > 0
-            journal.ended(isPlain ? .response(status) : .status(call.code, call.message), at: call.now)
-        }
+        if case .passed(let passed)? = call[stateOf: self] { passed.finished(call) }
         compare(call) { $0.finish() }
     }
 

@@ -14,7 +14,8 @@ struct MockRecorder {
     private let number: Int
     private let start: Instant
     private let redactions: Redactions
-    private let maxMessage: Int
+    /// The longest message that is written.
+    let maxMessage: Int
 
     /// Begins to write; none if the mock keeps no journal.
     init?(_ context: MockContext, _ memory: MockMemory, limit: Int) {
@@ -79,9 +80,25 @@ struct MockRecorder {
 
     /// A message of the response has been sent.
     func sent(_ payload: [UInt8], _ context: MockContext) {
-        let value = context.call.rpcProtocol == .http ? nil : context.call.json(payload.span, .response)
+        let value =
+            context.call.rpcProtocol == .http ? try? JSON.parse(payload) : context.call.json(payload.span, .response)
         let message = MockJournal.Message(time: context.call.now - start, payload: self.payload(payload, value))
         memory.note(number) { $0.send(message) }
+    }
+
+    /// A message of a call has passed that the upstream serves.
+    func passed(_ payload: [UInt8], _ value: JSONValue?, _ direction: Direction, at now: Instant) {
+        let message = MockJournal.Message(time: now - start, payload: self.payload(payload, value))
+        memory.note(number) { if direction == .request { $0.receive(message) } else { $0.send(message) } }
+    }
+
+    /// A body of plain HTTP has, of which nothing is there if it is too long.
+    func passed(plain bytes: [UInt8], count: Int, _ direction: Direction, at now: Instant) {
+        guard bytes.count == count else {
+            let message = MockJournal.Message(time: now - start, payload: .cut(count))
+            return memory.note(number) { if direction == .request { $0.receive(message) } else { $0.send(message) } }
+        }
+        passed(bytes, try? JSON.parse(bytes), direction, at: now)
     }
 
     /// The request is complete.

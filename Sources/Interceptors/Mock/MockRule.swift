@@ -97,6 +97,9 @@ final class MockRule: Sendable {
         for message in script.constants {
             types.check(json: message, .response, service: service, method: method, at: mark)
         }
+        if script.count > 1, types.isUnary(service: service, method: method) {
+            types.warn("the response has \(script.count) messages, but the call is unary; write one", at: mark)
+        }
         for detail in script.ends.flatMap(\.constants) {
             types.check(json: detail.json, ofType: detail.type, at: mark)
         }
@@ -106,8 +109,16 @@ final class MockRule: Sendable {
     var needOfTypes: String? {
         if script.needsTypes { return "\"fake\"" }
         let types = script.ends.flatMap(\.constants).map(\.type)
-        return types.first { !$0.hasPrefix("google.rpc.") }.map { "the detail \($0)" }
+        return types.first { !TypeCheck.isKnown(detail: $0) }.map { "the detail \($0)" }
     }
+
+    /// Whether it applies to every call, always.
+    var isForAll: Bool {
+        condition == nil && url == nil && asks == .head && times == nil && state == nil && recorded == nil
+    }
+
+    /// Whether it asks for what plain HTTP has.
+    var isOfPlainHTTP: Bool { url != nil || script.isPlain }
 
     /// The call that was recorded, if the rule is one of a tape.
     var recordedCall: [UInt8]? { recorded?.call }
@@ -149,7 +160,10 @@ final class MockRule: Sendable {
 
     /// What of the first message is not as the rule asks; none if all is.
     func lackOfMessage(_ context: MockContext) -> Lack? {
-        if let text = recorded?.lackOfMessage(context) { return Lack(depth: 5, asksFor: text) }
+        if let lack = recorded?.lackOfMessage(context) {
+            // The fewer differences there are, the nearer it is.
+            return Lack(depth: 100 - lack.count, asksFor: lack.text)
+        }
         for (number, condition) in json.enumerated() {
             let holds = context.firstMessage.map { condition.holds(for: $0, context.isProtoJSON) } ?? false
             if !holds { return Lack(depth: 5 + number, asksFor: condition.lack) }

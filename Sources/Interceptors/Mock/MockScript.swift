@@ -127,6 +127,17 @@ struct MockScript: Sendable {
         steps.compactMap { if case .end(let end) = $0 { end } else { nil } }
     }
 
+    /// How many messages it sends, if each is sent once.
+    var count: Int {
+        let loops = steps.contains { if case .goTo = $0 { true } else { false } }
+        return loops ? 0 : steps.count { if case .send = $0 { true } else { false } }
+    }
+
+    /// Whether it is a response that only plain HTTP has: a redirection.
+    var isPlain: Bool {
+        steps.contains { if case .plain(let response) = $0 { response.isRedirect } else { false } }
+    }
+
     /// Whether it waits for one message after the other.
     var readsMessages: Bool {
         steps.contains { step in

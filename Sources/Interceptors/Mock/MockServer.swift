@@ -45,6 +45,14 @@ final class MockServer {
         return journal
     }
 
+    /// What becomes of a call whose first message is not of its type.
+    func invalid(_ problem: String, _ context: MockContext) -> Verdict {
+        let (journal, error) = (MockRecorder(context, memory, limit: mock.journalLimit), context.error(problem))
+        journal?.received(context)
+        journal?.ended(.status(error.code, error.message), at: context.call.now)
+        return .reject(error)
+    }
+
     /// What becomes of a call that no rule is for, and that does not go on.
     func unmatched(_ lack: String, _ context: MockContext) -> Verdict {
         if steps(ofUnmatched: context.call) != nil { return serve(nil) }

@@ -14,18 +14,18 @@ struct Tape: Sendable {
     let order: Order
     let repeats: Bool
     let comparesLive: Bool
+    /// That there is no file: to be reported unless what is missing is to be recorded.
+    private(set) var missing: MarkedString?
+    /// The numbers of the calls that are played; none is all.
+    private let calls: Set<Int>
     /// Tells the tape from another one in the same place.
     private(set) var digest = 0
     private(set) var rules: [MockRule] = []
 
     /// Reads the tape that the options of a mock name, if they do; what is wrong with it is reported.
-    ///
-    /// - Parameters:
-    ///   - section: the options.
-    ///   - mayBeMissing: whether there may be no file yet, as what is missing is to be recorded.
-    init?(_ section: Section, mayBeMissing: Bool) {
+    init?(_ section: Section) {
         guard section.has("tape") else {
-            for key in ["order", "repeat", "timing", "match", "diff"] where section.has(key) {
+            for key in ["order", "repeat", "timing", "match", "diff", "calls"] where section.has(key) {
                 section.reportUnused(key, without: "tape")
             }
             return nil
@@ -34,13 +34,18 @@ struct Tape: Sendable {
         order = Order(rawValue: section.string("order")) ?? .any
         repeats = section.bool("repeat")
         comparesLive = section.bool("diff")
+        calls = Set(section.integers("calls"))
         let path = section.string("tape")
         do throws(SystemError) {
             digest = try read(path, section)
         } catch {
             digest = 0
-            if mayBeMissing, error == .noFile { return }
-            section.report("cannot read \(path): \(error.text); write the path of a readable file", at: "tape")
+            let problem = "cannot read \(path): \(error.text); write the path of a readable file"
+            if error == .noFile {
+                missing = MarkedString(problem, at: section.mark(of: "tape"))
+            } else {
+                section.report(problem, at: "tape")
+            }
         }
     }
 
@@ -51,12 +56,14 @@ struct Tape: Sendable {
         var (reader, hasher) = (try TapeReader(file: path), Hasher())
         let form = TapeForm(section)
         while let document = try reader.next() {
+            guard calls.isEmpty || calls.contains(document.number) else { continue }
             hasher.combine(document.bytes)
             let diagnostics = Diagnostics()
             let node = YAML.parse(document.bytes, into: diagnostics)
             let options = node.map { Section($0, MockSettings.tapeOptions, into: diagnostics) }
             let rule = options.map { MockRule(recorded: $0, number: document.number, index: rules.count, form) }
-            if document.isLast, !reader.isWhole(document) || !diagnostics.isEmpty && !document.hasEndMark {
+            let isTorn = !diagnostics.isEmpty && !document.hasEndMark && document.bytes.starts(with: "---".utf8)
+            if document.isLast, !reader.isWhole(document) || isTorn {
                 // A recording that was broken off ends in the middle.
                 let problem = "the last call of \(path) is not whole, and is not played"
                 section.diagnostics.warn("\(problem); record it again", at: section.mark(of: "tape"))

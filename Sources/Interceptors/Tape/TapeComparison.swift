@@ -12,6 +12,8 @@ struct TapeComparison {
     private var expected: [MockMessage] = []
     private var end: MockEnd?
     private var status: Int?
+    /// The status that has come.
+    private var liveStatus = 200
     private var count = 0
     private var differences: [String] = []
 
@@ -35,12 +37,14 @@ struct TapeComparison {
     /// The head of a response has come.
     mutating func received(status live: Int) {
         // What has come of an attempt before is of no use.
-        (count, differences) = (0, [])
+        (count, differences, liveStatus) = (0, [], live)
         if let status, live != status { differences.append("the status is \(live), and was \(status)") }
     }
 
     /// A message of the response has come.
     mutating func received(_ payload: Span<UInt8>, _ value: JSONValue?) {
+        // The error of Connect is no message.
+        guard !context.call.rpcProtocol.isUnaryConnect || liveStatus == 200 else { return }
         defer { count += 1 }
         guard count < expected.count else { return }
         guard let recorded = try? expected[count].payload(context) else { return }

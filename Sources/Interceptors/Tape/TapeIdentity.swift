@@ -53,9 +53,13 @@ struct TapeIdentity: Sendable {
     }
 
     /// What of the first message is not as recorded; none if all is.
-    func lackOfMessage(_ context: MockContext) -> String? {
-        guard let first else { return context.number == 0 || context.payload.isEmpty ? nil : "no message" }
-        guard let place = first.difference(from: context, ignoring: form.ignored) else { return nil }
-        return place.isEmpty ? "another message" : "another value at \(place)"
+    ///
+    /// - Parameter context: the call, and the message.
+    /// - Returns: what the recorded message has otherwise, and in how many places, as far as they are counted.
+    func lackOfMessage(_ context: MockContext) -> (text: String, count: Int)? {
+        guard let first else { return context.number == 0 || context.payload.isEmpty ? nil : ("no message", 50) }
+        let places = first.differences(from: context, ignoring: form.ignored)
+        guard let place = places.first else { return nil }
+        return (place.isEmpty ? "another message" : "another value at \(place)", places.count)
     }
 }

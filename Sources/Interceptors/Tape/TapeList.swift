@@ -4,7 +4,7 @@ internal import Documents
 /// The recorded calls of one name, found by what their first message is worth.
 struct TapeList: Sendable {
     /// So many are looked at for what lacks of the nearest one.
-    private static let samples = 8
+    private static let samples = 64
 
     private let all: [Int]
     private let byFirst: [Int: [Int]]

@@ -48,12 +48,17 @@ enum TapeMessage: Sendable {
     ///   - ignored: places that do not count.
     /// - Returns: a JSON Pointer, which is empty for the whole.
     func difference(from context: MockContext, ignoring ignored: [JSONPointer]) -> String? {
+        differences(from: context, ignoring: ignored).first
+    }
+
+    /// The places in which a message is not as it was recorded, the first ones; the empty one is the whole.
+    func differences(from context: MockContext, ignoring ignored: [JSONPointer]) -> [String] {
         switch self {
-        case .unknown: return ""
-        case .bytes(let bytes): return bytes == context.payload ? nil : ""
+        case .unknown: return [""]
+        case .bytes(let bytes): return bytes == context.payload ? [] : [""]
         case .json(let recorded):
-            guard let message = context.message else { return "" }
-            return Self.differences(between: recorded, and: message, ignoring: ignored, limit: 1).first
+            guard let message = context.message else { return [""] }
+            return Self.differences(between: recorded, and: message, ignoring: ignored)
         }
     }
 
@@ -73,7 +78,7 @@ enum TapeMessage: Sendable {
 extension JSONValue {
     /// The value without what is in these places.
     func removing(_ pointers: [JSONPointer]) -> JSONValue {
-        pointers.reduce(into: self) { $0.remove($1) }
+        pointers.reduce(into: self) { $0.removeOfProtoJSON($1) }
     }
 
     /// Whether something in it was not to be shown.

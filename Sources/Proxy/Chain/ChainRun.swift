@@ -44,6 +44,8 @@ struct ChainRun: ~Copyable {
     /// The call goes no further than to a link.
     mutating func end(at index: Int) {
         end = index + 1
+        // It knows what it responds.
+        passedOver |= 1 << UInt64(index)
     }
 
     /// A further attempt begins at a link.

@@ -91,6 +91,25 @@ extension Call {
         return try serialized(json, type, types.set)
     }
 
+    /// The same, and JSON as it is written of the type, if that is known: what a server in Protobuf sends.
+    ///
+    /// - Throws: the same errors.
+    public func typedMessage(json: Span<UInt8>, _ direction: Direction) throws(RPCError) -> [UInt8] {
+        guard codec == .json, let types = generation.types, let type = messageType(direction) else {
+            return try message(json: json, direction)
+        }
+        let message = try serialized(json, type, types.set)
+        let text = worker.acquireQueue()
+        defer { worker.release(text) }
+        do throws(MessageError) {
+            let limit = callerLeg.listener.heldMessageLimit
+            try worker.messageCodec.appendJSON(of: message.span, type, types.set, types.form, limit: limit, to: text)
+        } catch {
+            throw RPCError(.internal, error.description)
+        }
+        return text.readable.array
+    }
+
     /// The serialized message of a type that JSON means.
     ///
     /// The types of `google.rpc` that details have are always known.
@@ -115,7 +134,7 @@ extension Call {
         let json = worker.acquireQueue()
         defer { worker.release(json) }
         FakeMessage(chance).append(type, to: json)
-        return try message(json: json.readable, direction)
+        return try typedMessage(json: json.readable, direction)
     }
 
     private func serialized(

@@ -1,7 +1,7 @@
 internal import Bytes
 public import Configuration
 public import Protocols
-internal import Types
+package import Types
 
 /// The plan of an interceptor that names methods and messages: `check` has it compared with the known types.
 public protocol Typed: InterceptorPlan {
@@ -17,7 +17,8 @@ public struct TypeCheck {
     private let diagnostics: Diagnostics
     private let codec = MessageCodec()
 
-    init(_ types: TypeSet, into diagnostics: Diagnostics) {
+    /// Compares with some types.
+    package init(_ types: TypeSet, into diagnostics: Diagnostics) {
         (self.types, self.diagnostics) = (types, diagnostics)
     }
 
@@ -41,7 +42,8 @@ public struct TypeCheck {
             // Another upstream may have a service that nobody knows here.
             let guess = Suggestion.nearest(to: method.text, among: names)
             guard service != nil || guess != nil else { continue }
-            let problem = "\(service ?? "no service") has no method \(Diagnostic.quote(method.text))"
+            let subject = service.map { "\($0) has no method" } ?? "no service has a method"
+            let problem = "\(subject) \(Diagnostic.quote(method.text))"
             let advice = guess.map { "did you mean \($0)?" } ?? "its methods are \(names.joined(separator: ", "))"
             diagnostics.warn("\(problem); \(advice)", at: method.mark)
         }
@@ -67,7 +69,7 @@ public struct TypeCheck {
         var first: String?
         for type in possible {
             guard let problem = problem(of: json, type) else { return }
-            if first == nil { first = "the message is not valid for \(type.name): \(problem)" }
+            if first == nil { first = "the message is not valid: \(problem)" }
         }
         if let first { diagnostics.report(first, at: mark) }
     }
@@ -75,10 +77,27 @@ public struct TypeCheck {
     /// Reports a message that is not of a type, if that is known.
     public func check(json: [UInt8], ofType name: String, at mark: Mark) {
         let own = ErrorDetailTypes.set?.message(named: name)
-        guard let type = types.message(named: name) ?? own else { return }
+        guard let type = types.message(named: name) ?? own else {
+            let known = types.messageNames + (ErrorDetailTypes.set?.messageNames ?? [])
+            let advice =
+                Suggestion.nearest(to: name, among: known).map { "did you mean \($0)?" } ?? "add it to \"types\""
+            return diagnostics.report("the type \(name) of a detail is unknown; \(advice)", at: mark)
+        }
         guard let problem = problem(of: json, type) else { return }
-        diagnostics.report("the detail is not valid for \(name): \(problem)", at: mark)
+        diagnostics.report("the detail is not valid: \(problem)", at: mark)
     }
+
+    /// Whether the type of a detail is known without a file.
+    public static func isKnown(detail name: String) -> Bool { ErrorDetailTypes.set?.message(named: name) != nil }
+
+    /// Whether a method is known, and none of its name responds with a stream.
+    public func isUnary(service: String?, method: String) -> Bool {
+        let possible = methods(service, method)
+        return !possible.isEmpty && !possible.contains(where: \.responseStreams)
+    }
+
+    /// Warns of something else.
+    public func warn(_ text: String, at mark: Mark) { diagnostics.warn(text, at: mark) }
 
     private func methods(_ service: String?, _ method: String?) -> [MethodType] {
         types.services.filter { service == nil || $0.name == service }.flatMap(\.methods)

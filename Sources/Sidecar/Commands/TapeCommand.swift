@@ -71,7 +71,7 @@ struct TapeCommand {
         }
         for number in missing.sorted() { Terminal.complain("martlet: \(paths[0]) has no call \(number)") }
         if action == .cut, !wasCut, exit == .success {
-            let advice = pattern.map { "; write for example --call '*\($0)'" } ?? ""
+            let advice = pattern.flatMap { $0.contains("*") ? nil : "; write for example --call '*\($0)'" } ?? ""
             Terminal.complain("martlet: \(paths[0]) has no such call\(advice)")
             return .failure
         }

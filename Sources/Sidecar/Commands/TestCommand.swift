@@ -9,6 +9,7 @@ struct TestCommand {
     /// The tape that tests are to be made of, and the configuration that they are for.
     private let source: (tape: String, configuration: ConfigurationFile)?
     private let registry: Registry
+    private let configuration: String?
     private let filter: String?
     private let output: String
     private let junit: String?
@@ -23,6 +24,7 @@ struct TestCommand {
             throw invocation.error("test needs FILE, or --from-tape TAPE; for example martlet test tests/*.yaml")
         }
         self.registry = registry
+        configuration = invocation[.config]
         filter = invocation[.onlyTests]
         output = invocation[.testOutput] ?? "text"
         junit = invocation[.junit]
@@ -41,7 +43,8 @@ struct TestCommand {
         var (results, coverage) = ([TestResult](), TestCoverage())
         for path in paths {
             do throws(ConfigurationFile.Rejection) {
-                let file = try TestFile(path, registry)
+                let file = try TestFile(path, configuration: configuration, registry)
+                file.warnings.forEach(Terminal.complain)
                 coverage.add(file.loaded.plan.settings)
                 for test in file.tests where filter.map({ test.name.contains($0) }) ?? true {
                     let result = TestResult(of: test, in: file, coverage) { Clock.system.now }
@@ -98,7 +101,9 @@ struct TestCommand {
         let print = output == "json" ? Terminal.complain : Terminal.print
         print("\(coverage.percent) % of routes and interceptors reached")
         for name in coverage.missed { print("  not reached: \(name)") }
-        return minCover.map { coverage.percent >= $0 } ?? true
+        guard let minCover, coverage.percent < minCover else { return true }
+        print("  expected: at least \(minCover) %")
+        return false
     }
 
     private func write(_ text: String, to path: String) -> Bool {

@@ -100,10 +100,10 @@ struct VerifyCommand {
         let subject = expectation.subject
         Terminal.print("FAIL  \(place)  \(mock): \(subject): expected \(expectation.countText), saw \(count)")
         if let unplayed = expectation.unplayed(in: page) {
-            for call in unplayed.prefix(shownCalls) { Terminal.print("        \(call) of the tape") }
+            for call in unplayed.prefix(shownCalls) { Terminal.print("        \(ShownText.escaped(call))") }
             return false
         }
-        let calls = MockExpectation.calls(in: page)
+        let calls = expectation.evidence(in: page)
         for call in calls.suffix(shownCalls) { Terminal.print("        \(ShownText.escaped(line(call)))") }
         let rest = calls.count - shownCalls
         if rest > 0 { Terminal.print("        and \(MockExpectation.calls(rest)) before") }

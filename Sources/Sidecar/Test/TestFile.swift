@@ -3,6 +3,7 @@ internal import Documents
 internal import Interceptors
 internal import Proxy
 internal import Time
+internal import Types
 
 /// A file of tests, and the configuration that it is about.
 struct TestFile {
@@ -24,9 +25,17 @@ struct TestFile {
     let loaded: ConfigurationFile.Loaded
     let names: TestNames
     private(set) var tests: [Test] = []
+    /// What may be wrong with it.
+    private(set) var warnings: [String] = []
 
     /// Reads the file at `path` and its configuration.
-    init(_ path: String, _ registry: Registry) throws(ConfigurationFile.Rejection) {
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - named: the configuration in place of the one that the file names.
+    ///   - registry: the kinds of interceptors.
+    /// - Throws: what is wrong with one of the files.
+    init(_ path: String, configuration named: String?, _ registry: Registry) throws(ConfigurationFile.Rejection) {
         self.path = path
         let diagnostics = Diagnostics()
         guard let root = try ConfigurationFile.parse(path, into: diagnostics) else {
@@ -34,7 +43,10 @@ struct TestFile {
             throw ConfigurationFile.Rejection(lines: diagnostics.lines(file: path))
         }
         let section = Section(root, TestOptions.file, into: diagnostics)
-        let configuration = Self.path(section.string("config"), beside: path)
+        guard let configuration = named ?? section.string(ifGiven: "config").map({ Self.path($0, beside: path) }) else {
+            diagnostics.report("\"config\" is missing; add for example config: ../martlet.yaml", at: root.mark)
+            throw ConfigurationFile.Rejection(lines: diagnostics.lines(file: path))
+        }
         let file = ConfigurationFile(path: configuration, registry: registry)
         loaded = try file.load()
         names = TestNames(loaded.plan.settings)
@@ -60,6 +72,7 @@ struct TestFile {
                 )
             )
         }
+        warnings = diagnostics.warnings.map { $0.line(file: path) }
         guard diagnostics.isEmpty else { throw ConfigurationFile.Rejection(lines: diagnostics.lines(file: path)) }
     }
 
@@ -103,9 +116,11 @@ private struct TestGivens {
     private let settings: Settings
     /// The names of interceptors that have tokens.
     private let tokenNames: [String]
+    private let types: TypeSet?
     private let diagnostics: Diagnostics
 
     init(_ plan: Plan, _ diagnostics: Diagnostics) {
+        types = plan.types?.set
         (settings, tokenNames, self.diagnostics) = (plan.settings, plan.credentials.map(\.name), diagnostics)
     }
 
@@ -167,7 +182,8 @@ private struct TestGivens {
             }
             mock = named
         }
-        givens.upstreams[entry.key] = GivenMock.opening(of: mock, into: diagnostics)
+        let check = types.map { TypeCheck($0, into: diagnostics) }
+        givens.upstreams[entry.key] = GivenMock.opening(of: mock, checkedBy: check, into: diagnostics)
     }
 
     private func addCall(_ entry: Node.Entry, to givens: inout RehearsalGivens) {

@@ -5,7 +5,7 @@ internal import RPC
 enum TestOptions {
     /// The file.
     static let file = [
-        Option("config", .string, required: true, example: "../martlet.yaml", "The configuration to test."),
+        Option("config", .string, example: "../martlet.yaml", "The configuration to test. `-c` replaces it."),
         Option("given", .section(given), "What stands for the world in all tests."),
         Option("tests", .sections(test), "The tests."),
     ]

@@ -10,6 +10,8 @@ struct TestsFromTape {
     private static let protocols = ["connect_unary", "connect_get", "connect_stream", "grpc", "grpc_web"]
 
     private let output = ByteQueue()
+    private let tape: String
+    private let upstreams: [String]
     /// The calls that make no test, each with the reason.
     private(set) var skipped: [String] = []
 
@@ -21,17 +23,10 @@ struct TestsFromTape {
     ///   - upstreams: the names of its upstreams.
     /// - Throws: why the tape cannot be read.
     init(_ tape: String, configuration: String, upstreams: [String]) throws(SystemError) {
+        (self.tape, self.upstreams) = (tape, upstreams)
         output.append("config: ")
         output.append(yaml: configuration)
-        output.append("\ngiven:\n  upstreams:\n")
-        for name in upstreams {
-            output.append("    ")
-            output.append(yaml: name)
-            output.append(": { mock: { tape: ")
-            output.append(yaml: tape)
-            output.append(" } }\n")
-        }
-        output.append("tests:\n")
+        output.append("\ntests:\n")
         var reader = try TapeReader(tape)
         while let document = try reader.next() {
             guard let call = TapeCall(document.bytes, into: Diagnostics()), reader.isWhole(document) else {
@@ -63,7 +58,15 @@ struct TestsFromTape {
     private func add(_ call: TapeCall, _ number: Int) {
         output.append("  - name: ")
         output.append(yaml: "call \(number): \(call.name)")
-        output.append("\n    call: { ")
+        output.append("\n    given: { upstreams: { ")
+        for (index, name) in upstreams.enumerated() {
+            if index > 0 { output.append(", ") }
+            output.append(yaml: name)
+            output.append(": { mock: { tape: ")
+            output.append(yaml: tape)
+            output.append(text: ", calls: [\(number)] } }")
+        }
+        output.append(" } }\n    call: { ")
         addCall(call)
         output.append(" }\n    expect: { ")
         addExpectation(call)
@@ -120,6 +123,16 @@ struct TestsFromTape {
             return output.append(" } }")
         }
         output.append(text: "code: \(call.end)")
+        let end = call.steps.compactMap { $0.member("end") }.last
+        if let message = end?.member("message")?.scalar, !message.isEmpty, !message.contains("***") {
+            output.append(", message: { equals: ")
+            output.append(quotedYAML: Self.plain(message))
+            output.append(" }")
+        }
+        if case .sequence(let details)? = end?.member("details")?.content, !details.isEmpty {
+            let types = details.compactMap { $0.member("type")?.scalar }.map { "{ type: \($0) }" }
+            output.append(text: ", details: [\(types.joined(separator: ", "))]")
+        }
         let sent = call.steps.compactMap { $0.member("send")?.member("json") }
         guard !sent.isEmpty else { return }
         output.append(", response: { messages: [")
@@ -135,8 +148,10 @@ struct TestsFromTape {
     /// Adds a value; braces of a text that is a template on the tape are single again.
     private func add(_ node: Node, isTemplate: Bool = false) {
         guard let value = try? JSON.parse(node.json) else { return }
-        output.append(yaml: value) { text in
-            isTemplate ? text.replacing("{{", with: "{").replacing("}}", with: "}") : text
-        }
+        output.append(yaml: value) { isTemplate ? Self.plain($0) : $0 }
+    }
+
+    private static func plain(_ text: String) -> String {
+        text.replacing("{{", with: "{").replacing("}}", with: "}")
     }
 }

@@ -492,3 +492,30 @@ def test_time_that_passes_has_an_end(tested):
     start = time.monotonic()
     tested("steps: [ { after: 2400h, call: { method: a.B/C }, expect: {} } ]", config=config, given=given)
     assert time.monotonic() - start < 20
+
+
+def test_the_configuration_of_the_command_line_counts(tested, command, tmp_path):
+    assert tested("call: { method: shop.v1.OrderService/Delete }\nexpect: { code: permission_denied }").code == 0
+    (tmp_path / "other.yaml").write_text("listen: 127.0.0.1:8080\ninterceptors: [ { reject: { code: aborted } } ]\n")
+    (tmp_path / "b.tests.yaml").write_text("tests: [ { name: a, call: { method: a.B/C }, expect: { code: aborted } } ]\n")
+    assert command("test", tmp_path / "b.tests.yaml", "-c", tmp_path / "other.yaml").code == 0
+    lacking = command("test", tmp_path / "b.tests.yaml")
+    assert (lacking.code, '1:1: "config" is missing; add for example config: ../martlet.yaml' in lacking.stderr.text) == (78, True)
+    low = command("test", tmp_path / "a.tests.yaml", "--cover-min", "90")
+    assert (low.code, "expected: at least 90 %" in low.stdout.text) == (1, True)
+
+
+def test_given_mocks_are_compared_with_the_types(tested, tmp_path):
+    (tmp_path / "types").write_bytes(descriptor_set())
+    result = tested(
+        f"call: {{ method: {SERVICE}/Say }}\nexpect: {{}}",
+        config=f"listen: 127.0.0.1:8080\ntypes: {{ files: [{tmp_path}/types] }}\nupstream: h2c://127.0.0.1:1\n",
+        given="given: { upstreams: { default: { mock: { methods: { Sey: [], Say: [ { respond: { json: { sentense: a } } } ] } } } } }",
+    )
+    assert (result.code, "the message is not valid" in result.text) == (78, True)
+    warned = tested(
+        f"call: {{ method: {SERVICE}/Say }}\nexpect: {{}}",
+        config=f"listen: 127.0.0.1:8080\ntypes: {{ files: [{tmp_path}/types] }}\nupstream: h2c://127.0.0.1:1\n",
+        given="given: { upstreams: { default: { mock: { methods: { Sey: [] } } } } }",
+    )
+    assert (warned.code, 'no service has a method "Sey"; did you mean Say?' in warned.text) == (0, True)

@@ -118,6 +118,31 @@ def test_a_request_that_is_not_of_its_type_is_an_invalid_argument(mocked, unmatc
 
 
 MISTAKES = {
+    "an unknown detail": (
+        "methods: { Say: [ { respond: { code: aborted, details: [ { type: google.rpc.RetryInf, json: {} } ] } } ] }",
+        "the type google.rpc.RetryInf of a detail is unknown; did you mean google.rpc.RetryInfo?",
+        78,
+    ),
+    "two messages": (
+        "methods: { Say: [ { outputs: [ { send: { json: {} } }, { send: { json: {} } } ] } ] }",
+        "the response has 2 messages, but the call is unary; write one",
+        0,
+    ),
+    "plain HTTP of a service": (
+        "rules: [ { when: { url: /a }, respond: { body: a } } ]",
+        'plain HTTP is of no service, and passes by the mock; write the rule in a mock without "service"',
+        0,
+    ),
+    "rules that never apply": (
+        "methods: { Say: [ { respond: { json: {} } }, { respond: { json: {} } } ] }",
+        'the rules behind this one never apply; move it to the end, or add "when"',
+        0,
+    ),
+    "a state that nobody leaves": (
+        "methods: { Say: [ { state: { is: payed }, respond: { json: {} } }, { state: { becomes: paid }, respond: { json: {} } } ] }",
+        'no rule leaves the state "payed"; did you mean "paid"?',
+        0,
+    ),
     "a method": ("methods: { Sey: [] }", 'has no method "Sey"; did you mean Say?', 0),
     "a place": ("methods: { Say: [ { when: { json: { /sentense: a } } } ] }", "no message has /sentense; did you mean /sentence?", 0),
     "a place of a script": (
@@ -125,12 +150,12 @@ MISTAKES = {
         "no message has /sentense; did you mean /sentence?",
         0,
     ),
-    "a message": ("methods: { Say: [ { respond: { json: { sentense: a } } } ] }", "the message is not valid for", 78),
-    "a message with templates": ('methods: { Say: [ { respond: { json: { sentence: "{now}", x: 1 } } } ] }', "the message is not valid for", 78),
-    "a message of a stream": ("methods: { Converse: [ { outputs: [ { send: { json: { sentence: 7 } } } ] } ] }", "the message is not valid for", 78),
+    "a message": ("methods: { Say: [ { respond: { json: { sentense: a } } } ] }", "the message is not valid: ", 78),
+    "a message with templates": ('methods: { Say: [ { respond: { json: { sentence: "{now}", x: 1 } } } ] }', "the message is not valid: ", 78),
+    "a message of a stream": ("methods: { Converse: [ { outputs: [ { send: { json: { sentence: 7 } } } ] } ] }", "the message is not valid: ", 78),
     "a detail": (
         "methods: { Say: [ { respond: { code: aborted, details: [ { type: google.rpc.RetryInfo, json: { delay: 2s } } ] } } ] }",
-        "the detail is not valid for google.rpc.RetryInfo",
+        "the detail is not valid: google.rpc.RetryInfo",
         78,
     ),
 }
@@ -147,3 +172,10 @@ def test_check_finds_what_the_types_do_not_have(command, eliza_types, tmp_path, 
     result = command("check", "--config", path)
     assert text in result.stdout.text + result.stderr.text
     assert result.code == exit_code
+
+
+def test_json_callers_get_the_json_of_protobuf(mocked):
+    """Defaults are left out, and names are those of ProtoJSON, whatever the file writes."""
+    proxy = mocked('methods: { Say: [ { when: { json: { /sentence: a } }, respond: { json: { sentence: "" } } }, { respond: { json: { sentence: "{json:/none}" } } } ] }')
+    assert post(proxy, f"/{SERVICE}/Say", {"sentence": "a"}).json() == {}
+    assert post(proxy, f"/{SERVICE}/Say", {"sentence": "b"}).json() == {}

@@ -251,4 +251,4 @@ def test_a_plain_response_is_in_the_journal(martlet):
     with proxy.http() as client:
         client.get("/a")
     (call,) = journal(proxy, "m")["calls"]
-    assert (call["status"], call["sent"][0]["base64"], "code" in call) == (503, "Z29uZQ==", False)
+    assert (call["status"], call["sent"][0]["text"], "code" in call) == (503, "gone", False)

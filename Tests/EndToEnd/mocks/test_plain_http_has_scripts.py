@@ -186,3 +186,61 @@ def test_an_attempt_that_goes_on_ends_when_the_next_one_begins(martlet, eliza):
     assert page["open"] == 0
     calls = json.loads(proxy.admin("/mocks/things/calls").text)["calls"]
     assert all(call.get("failed") == "the call was retried" for call in calls[:-1])
+
+
+def test_the_messages_of_calls_that_go_on_are_in_the_journal(mocked, eliza, command, tmp_path):
+    from support.servers.eliza import Client
+
+    proxy = mocked(
+        "methods: { Listen: [ { when: { json: { /sentence: nobody } }, respond: {} } ] }",
+        more=f"upstreams: {{ default: {{ url: {eliza.url}, speaks: connect }} }}",
+        interceptors="[ { mock: { name: eliza, unmatched: next } } ]",
+    )
+    client = Client(proxy.url, http=2)
+    assert client.say("hello") == "Eliza heard hello"
+    assert list(client.converse(["a", "b"])) == ["Eliza heard a", "Eliza heard b"]
+    client.listen(["x", "y"])
+    say, converse, listen = json.loads(proxy.admin("/mocks/eliza/calls").text)["calls"]
+    assert [[message["json"]["sentence"] for message in say[side]] for side in ("received", "sent")] == [["hello"], ["Eliza heard hello"]]
+    assert [message["json"]["sentence"] for message in converse["received"]] == ["a", "b"]
+    assert [message["json"]["sentence"] for message in converse["sent"]] == ["Eliza heard a", "Eliza heard b"]
+    assert [message["json"]["sentence"] for message in listen["received"]] == ["x", "y"]
+    assert "closed_ms" in say
+    (tmp_path / "verify.yaml").write_text(
+        "eliza: [ { method: Say, json: { /sentence: hello }, next: true, times: 1 }, { method: Say, json: { /sentence: hello }, times: never } ]\n"
+    )
+    result = command("verify", tmp_path / "verify.yaml", "--admin", f"unix:{proxy.admin_socket}")
+    lines = result.stdout.text.splitlines()
+    assert [line[:4] for line in lines[:2]] == ["ok  ", "FAIL"]
+    # What counts is shown, and nothing else.
+    assert f'#1 {SERVICE}/Say {{"sentence":"hello"}}: ok' in lines[2] and lines[3].startswith("1 expectation") or len(lines) == 4
+
+
+def test_a_call_that_is_not_of_its_type_goes_on_where_others_do(mocked, eliza):
+    proxy = mocked(
+        "methods: { Say: [ { when: { json: { /sentence: a } }, respond: {} } ] }",
+        more=f"upstreams: {{ default: {{ url: {eliza.url}, speaks: connect }} }}",
+        interceptors="[ { mock: { name: eliza, unmatched: next } } ]",
+    )
+    with proxy.http() as client:
+        client.post(f"/{SERVICE}/Say", json={"sentense": "a"})
+    (call,) = json.loads(proxy.admin("/mocks/eliza/calls").text)["calls"]
+    assert call["next"] is True and "for messages of its type" in call["unmatched"]
+
+
+def test_bodies_of_plain_http_are_readable_in_the_journal(stubbed):
+    upstream = stubbed("[ { respond: { body: read } } ]")
+    proxy = stubbed(
+        '[ { when: { path: /a }, respond: { body: "sorry" } }, { when: { path: /b }, respond: { json: { a: 1 } } } ]',
+        "unmatched: next",
+        f"upstream: {upstream.url}",
+    )
+    with proxy.http() as client:
+        client.post("/a", content="hello")
+        client.post("/b", json={"b": 2})
+        client.post("/c", json={"c": 3})
+    texts, values, passed = json.loads(proxy.admin("/mocks/things/calls").text)["calls"]
+    assert (texts["received"][0]["text"], texts["sent"][0]["text"]) == ("hello", "sorry")
+    assert (values["received"][0]["json"], values["sent"][0]["json"]) == ({"b": 2}, {"a": 1})
+    assert passed["received"][0]["json"] == {"c": 3} and passed["next"] is True
+    assert passed["sent"][0]["text"] == "read"

@@ -214,7 +214,7 @@ def test_a_tape_that_is_to_be_recorded_may_be_missing(martlet, command, tmp_path
         f"listen: 127.0.0.1:0\nupstream: {eliza.url}\nmocks: {{ eliza: {{ tape: {path}{{}} }} }}\n"
         f"interceptors: [ {{ mock: eliza }}, {{ record: {{ to: {path} }} }} ]\n"
     ).replace("{}", "%s")
-    proxy = martlet(text % ", unmatched: next")
+    proxy = martlet(text.replace("{ mock: eliza }", "{ mock: { name: eliza, unmatched: next } }") % "")
     assert Client(proxy.url).say("hello") == "Eliza heard hello"
     (tmp_path / "missing.yaml").write_text((text % "").replace("new.yaml", "none.yaml"))
     result = command("check", "-c", tmp_path / "missing.yaml")
@@ -231,11 +231,11 @@ def test_a_codec_that_nobody_can_translate_is_named(taped):
 def test_calls_that_were_not_played_are_listed(taped, command, tmp_path):
     proxy = taped(say("hello", "hi") + say("never", "x"))
     Client(proxy.url).say("hello")
-    assert json.loads(proxy.admin("/mocks/eliza/calls").text)["unplayed"] == ["call 2"]
+    assert json.loads(proxy.admin("/mocks/eliza/calls").text)["unplayed"] == [f"call 2, {SERVICE}/Say"]
     (tmp_path / "verify.yaml").write_text("eliza: [ { unplayed: true, times: never } ]\n")
     result = command("verify", tmp_path / "verify.yaml", "--admin", f"unix:{proxy.admin_socket}")
     assert (result.code, "expected no call, saw 1" in result.stdout.text) == (1, True)
-    assert "        call 2 of the tape\n" in result.stdout.text
+    assert f"        call 2, {SERVICE}/Say\n" in result.stdout.text
 
 
 def test_plain_http_is_played_back(martlet, tmp_path):
@@ -276,3 +276,49 @@ def test_what_cannot_be_played_is_passed_by_in_the_recorded_order(taped):
     client = Client(proxy.url)
     assert [client.say("a"), client.say("c"), client.say("c")] == ["1", "3", "3"]
     assert json.loads(proxy.admin("/mocks/eliza/calls").text)["unplayed"] == []
+
+
+def test_an_error_that_is_as_recorded_is_no_difference(taped, eliza):
+    """The error of unary Connect is the body of a response, and no message of the call."""
+    upstream_error = f"""
+---
+call: {SERVICE}/Say
+protocol: connect_unary
+codec: json
+script:
+  - expect: {{ json: {{ "": {{ equals: {{"sentence": "fail"}} }} }} }}
+    at: 0ms
+  - closed: true
+    at: 1ms
+  - end: {{ code: aborted, message: "no" }}
+    at: 2ms
+...
+"""
+    upstream = taped(upstream_error, ", repeat: true")
+    proxy = taped(upstream_error, ", diff: true", more=f"upstream: {upstream.url}", unmatched=", unmatched: next")
+    with pytest.raises(Exception, match="no"):
+        Client(proxy.url).say("fail")
+    (call,) = json.loads(proxy.admin("/mocks/eliza/calls").text)["calls"]
+    assert (call["differences"], call["code"]) == ([], "aborted")
+
+
+def test_places_that_do_not_count_have_either_name(taped):
+    tape = say("hello", "hi").replace('{"sentence": "hello"}', '{"sentence": "hello", "placedAt": "1"}')
+    proxy = taped(tape, ", match: { ignore: [/placed_at] }", )
+    with proxy.http() as client:
+        # The types do not have it, so it is told to nobody who has types.
+        assert client.post(f"/{SERVICE}/Say", json={"sentence": "hello"}).json() == {"sentence": "hi"}
+
+
+def test_the_call_with_the_fewest_differences_is_named(martlet, tmp_path):
+    def call(request):
+        return f"---\ncall: a.B/Get\nprotocol: connect_unary\ncodec: json\nscript:\n  - expect: {{ json: {{ \"\": {{ equals: {request} }} }} }}\n    at: 0ms\n  - send: {{ json: {{}} }}\n    at: 0ms\n  - end: {{}}\n    at: 0ms\n...\n"
+
+    (tmp_path / "t.yaml").write_text(call('{"id": 1, "a": 1, "b": 1}') + call('{"id": 2, "a": 2, "b": 1}') + call('{"id": 3}'))
+    proxy = martlet(f"listen: 127.0.0.1:0\nmocks: {{ m: {{ tape: {tmp_path}/t.yaml, calls: [1, 2] }} }}\ninterceptors: [ {{ mock: m }} ]\n")
+    with proxy.http() as client:
+        message = client.post("/a.B/Get", json={"id": 2, "a": 2, "b": 2}).json()["message"]
+        assert message == "mock m: call 2 of the tape asks for another value at /b"
+        # Only some calls of the tape are played.
+        assert client.post("/a.B/Get", json={"id": 3}).status_code == 501
+        assert client.post("/a.B/Get", json={"id": 1, "a": 1, "b": 1}).status_code == 200

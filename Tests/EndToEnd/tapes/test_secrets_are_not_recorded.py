@@ -63,6 +63,10 @@ SCRUB = r", scrub: [ { pattern: '\d{16}', with: '****' }, { pattern: 'key-\w+' }
 def test_texts_are_scrubbed(recorded, eliza, tape):
     proxy = recorded(eliza.url, SCRUB)
     Client(proxy.url).say("card 1234567812345678 of key-abc", headers={"x-card": "1234567812345678"})
+    # A server that reads all before it responds.
+    after = ", { mock: { name: reader } }"
+    more = "mocks: { reader: { rules: [ { when: { protocol: http }, respond: { body: read } } ], unmatched: next } }"
+    proxy = recorded(eliza.url, SCRUB, after=after, more=more)
     with proxy.http() as client:
         client.post("/key-abc", content="1234567812345678")
         client.post("/x", content=b"\xff1234567812345678")
