@@ -173,7 +173,7 @@ let fuzzers: [Target] =
             name: "martlet-fuzz",
             dependencies: [
                 "CLibFuzzer", "CLlhttp", "Interceptors", "Proxy", "Credentials", "Documents", "HTTP", "Protocols",
-                "RPC", "Policy", "PublicSuffixes", "Configuration", "Events", "Types", "Time", "Bytes",
+                "RPC", "Policy", "PublicSuffixes", "Configuration", "Events", "Resolver", "Types", "Time", "Bytes",
             ],
             path: "Fuzz/Fuzzers",
             swiftSettings: sources,

@@ -30,6 +30,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let streams: Int
         /// The bytes of one request's body that are kept, so that it can be retried.
         public let retryBuffer: Int
+        /// The calls under way in the process; none is no limit.
+        public let calls: Int?
     }
 
     /// What becomes of the cookies that an upstream sets.
@@ -71,6 +73,8 @@ public struct UpstreamSettings: Equatable, Sendable {
     public let tls: UpstreamTLSSettings?
     /// The time-outs of its attempts and connections.
     public let timeouts: Timeouts
+    /// Its addresses, and how calls are spread over them.
+    public let addresses: UpstreamAddressSettings
     /// The bounds of its pools.
     public let limits: Limits
     /// What requests get where they do not have it themselves.
@@ -104,74 +108,75 @@ public struct UpstreamSettings: Equatable, Sendable {
         url.isLoopback || tls.map { !$0.isInsecure } ?? false
     }
 
-    static let options = [
-        Option("url", .string, required: true, example: "http://127.0.0.1:9000", "The URL of the upstream."),
-        Option("tls", .section(UpstreamTLSSettings.options), "The TLS settings for an https:// upstream."),
-        Option(
-            "host",
-            .choice(["upstream", "caller"]),
-            default: "upstream",
-            """
-            The host that requests name: that of the URL, or the caller's. With a Unix socket it is always the \
-            caller's.
-            """
-        ),
-        Option(
-            "speaks",
-            .choices(WireProtocol.allCases.map(\.rawValue)),
-            default: "same",
-            """
-            The protocols that the upstream understands. Martlet translates calls in other protocols to the first \
-            one. `rest` is a server with the paths of `google.api.http`. `same` passes every call as it is.
-            """
-        ),
-        Option(
-            "codecs",
-            .choices(WireCodec.allCases.map(\.rawValue)),
-            """
-            The codecs that the upstream understands. Martlet converts messages in another codec to the first one, \
-            by their `types`. Without `codecs` messages pass as they are. Needs `speaks`.
-            """
-        ),
-        Option(
-            "compressions",
-            .choices(WireCompression.allCases.map(\.rawValue)),
-            """
-            The compressions of messages that the upstream understands. Martlet decompresses request messages with \
-            another one. `[]` means none. The default is any.
-            """
-        ),
-        Option("timeouts", .section(timeoutOptions), "The time limits of calls and connections."),
-        Option("limits", .section(limitOptions), "The limits of one worker for this upstream."),
-        Option(
-            "defaults",
-            .section(UpstreamDefaults.options),
-            "Headers and query parameters to add to requests that do not have them, after all interceptors."
-        ),
-        Option(
-            "cookies",
-            .choice(Cookies.allCases.map(\.rawValue)),
-            default: "none",
-            """
-            Stores the cookies of the upstream in each worker and sends them back (RFC 6265). `jar` hides them \
-            from callers, `expose` does not.
-            """
-        ),
-        Option(
-            "connect_wait",
-            .timeout,
-            default: "none",
-            """
-            How long a call waits if no connection can be made. Martlet keeps trying to connect. `none` means \
-            that calls do not wait.
-            """
-        ),
-        Option(
-            "retry_budget",
-            .section(UpstreamRetryBudget.options),
-            "The limit of retries for one worker, over ten seconds."
-        ),
-    ]
+    static let options =
+        [
+            Option("url", .string, required: true, example: "http://127.0.0.1:9000", "The URL of the upstream."),
+            Option("tls", .section(UpstreamTLSSettings.options), "The TLS settings for an https:// upstream."),
+            Option(
+                "host",
+                .choice(["upstream", "caller"]),
+                default: "upstream",
+                """
+                The host that requests name: that of the URL, or the caller's. With a Unix socket it is always the \
+                caller's.
+                """
+            ),
+            Option(
+                "speaks",
+                .choices(WireProtocol.allCases.map(\.rawValue)),
+                default: "same",
+                """
+                The protocols that the upstream understands. Martlet translates calls in other protocols to the first \
+                one. `rest` is a server with the paths of `google.api.http`. `same` passes every call as it is.
+                """
+            ),
+            Option(
+                "codecs",
+                .choices(WireCodec.allCases.map(\.rawValue)),
+                """
+                The codecs that the upstream understands. Martlet converts messages in another codec to the first one, \
+                by their `types`. Without `codecs` messages pass as they are. Needs `speaks`.
+                """
+            ),
+            Option(
+                "compressions",
+                .choices(WireCompression.allCases.map(\.rawValue)),
+                """
+                The compressions of messages that the upstream understands. Martlet decompresses request messages with \
+                another one. `[]` means none. The default is any.
+                """
+            ),
+            Option("timeouts", .section(timeoutOptions), "The time limits of calls and connections."),
+            Option("limits", .section(limitOptions), "The limits of one worker for this upstream."),
+            Option(
+                "defaults",
+                .section(UpstreamDefaults.options),
+                "Headers and query parameters to add to requests that do not have them, after all interceptors."
+            ),
+            Option(
+                "cookies",
+                .choice(Cookies.allCases.map(\.rawValue)),
+                default: "none",
+                """
+                Stores the cookies of the upstream in each worker and sends them back (RFC 6265). `jar` hides them \
+                from callers, `expose` does not.
+                """
+            ),
+            Option(
+                "connect_wait",
+                .timeout,
+                default: "none",
+                """
+                How long a call waits if no connection can be made. Martlet keeps trying to connect. `none` means \
+                that calls do not wait.
+                """
+            ),
+            Option(
+                "retry_budget",
+                .section(UpstreamRetryBudget.options),
+                "The limit of retries for one worker, over ten seconds."
+            ),
+        ] + UpstreamAddressSettings.options
 
     private static let timeoutOptions = [
         Option("connect", .timeout, default: "2s", "The time limit of the DNS lookup and the connection."),
@@ -232,6 +237,12 @@ public struct UpstreamSettings: Equatable, Sendable {
             default: "64KiB",
             "The size limit of a request body that Martlet keeps for a retry. A larger body cannot be retried."
         ),
+        Option(
+            "calls",
+            .integer(in: 1...1_000_000),
+            example: "1024",
+            "The limit of concurrent calls in all workers together. Martlet rejects calls beyond it."
+        ),
     ]
 
     /// Reads an upstream; none if its name or URL is wrong, which is reported.
@@ -258,7 +269,8 @@ public struct UpstreamSettings: Equatable, Sendable {
             connections: limits.integer("connections"),
             waiting: limits.integer("waiting"),
             streams: limits.integer("streams"),
-            retryBuffer: limits.size("retry_buffer")
+            retryBuffer: limits.size("retry_buffer"),
+            calls: limits.integer(ifGiven: "calls")
         )
         defaults = UpstreamDefaults(section.section("defaults"))
         cookies = Cookies(rawValue: section.string("cookies")) ?? .none
@@ -276,6 +288,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             section.report(error.message, at: "url")
             return nil
         }
+        addresses = UpstreamAddressSettings(section, url)
         speaks = Self.readProtocols(section, url)
         codecs = Self.readCodecs(section, speaks)
         self.tls = url.scheme == .https ? tls : nil

@@ -34,6 +34,11 @@ public final class LogLimiter {
 
     /// Passes a notice on, unless one like it about `subject` has just been.
     public func note(_ text: String, about subject: String, _ fields: (name: StaticString, value: String)...) {
+        note(text, about: subject, fields)
+    }
+
+    /// Likewise, with a list of fields.
+    func note(_ text: String, about subject: String, _ fields: [(name: StaticString, value: String)]) {
         let key = "\(text) \(subject)"
         var subject = logged[key] ?? Subject()
         guard subject.tokens.spend(at: loop.now) else {

@@ -48,6 +48,11 @@ package final class Plan: Sendable {
         }
         let defaults = settings.upstreams.map { ($0.name, RequestDefaults($0.defaults, into: diagnostics)) }
         self.defaults = Dictionary(defaults) { first, _ in first }.compactMapValues { $0 }
+        for addresses in settings.upstreams.map(\.addresses) {
+            if case .hash(let text) = addresses.balance {
+                _ = Template(text, at: addresses.balanceMark, into: diagnostics)
+            }
+        }
         self.settings = settings
         self.chains = chains
         tls = TLSContexts(settings, into: diagnostics)

@@ -236,7 +236,12 @@ package final class Worker {
             exceeded: { [counters] in counters.http2LimitHit($0.label) },
             logLimiter: logLimiter,
             tls: tls.upstreams[settings.name],
-            defaults: defaults
+            defaults: defaults,
+            addresses: services.shared.object(settings.name, make: { AddressTable(settings.name) }),
+            calls: settings.limits.calls.map { _ in
+                services.shared.object(settings.name, make: { UpstreamCallLimit() })
+            },
+            seed: services.random.next()
         )
     }
 
@@ -339,6 +344,9 @@ package final class Worker {
 
     /// Why connections could not be made of late, by the name of the upstream.
     package var connectErrors: [String: String] { upstreams.compactMapValues(\.connectError) }
+
+    /// What there is at the addresses of upstreams.
+    package var addressUsage: [AddressUsage] { openUpstreams.flatMap(\.addressUsage) }
 
     /// The upstreams of the configuration, and those of the same names with other settings that older calls still use.
     private var openUpstreams: [Upstream] {

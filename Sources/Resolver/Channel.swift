@@ -45,7 +45,7 @@ final class Channel {
         return time.tv_sec * 1000 + time.tv_usec / 1000 + 1
     }
 
-    func start(_ lookup: Lookup, _ name: String) {
+    func start(_ lookup: any PendingLookup, _ name: String) {
         unsafe lookup.start(name, on: raw)
     }
 

@@ -1,11 +1,24 @@
 internal import Bytes
 internal import CAres
 
+/// A question that is under way.
+protocol PendingLookup: AnyObject {
+    /// Whether the outcome is known.
+    var isDone: Bool { get }
+    /// Asks for `name`; unsafe because the channel is a bare pointer.
+    @unsafe
+    func start(_ name: String, on channel: ares_channel)
+    /// Tells the outcome, or why there is none.
+    func deliver()
+    /// Tells that there is none.
+    func fail(_ error: ResolverError)
+}
+
 /// One name that has been asked for.
 ///
 /// c-ares keeps it alive until it has called back, once for each lookup, at the latest when the channel is destroyed. The
 /// call back only notes the outcome: it comes from the middle of c-ares, which must not be called again from there.
-final class Lookup {
+final class Lookup: PendingLookup {
     let completion: (Result<Resolution, ResolverError>) -> Void
     private(set) var outcome: Result<Resolution, ResolverError>?
     private let port: UInt16
@@ -20,7 +33,14 @@ final class Lookup {
         self.completion = completion
     }
 
-    /// Asks for `name`; unsafe because the channel is a bare pointer.
+    var isDone: Bool { outcome != nil }
+
+    func deliver() {
+        if let outcome { completion(outcome) }
+    }
+
+    func fail(_ error: ResolverError) { completion(.failure(error)) }
+
     @unsafe
     func start(_ name: String, on channel: ares_channel) {
         let context = unsafe Unmanaged.passRetained(self).toOpaque()

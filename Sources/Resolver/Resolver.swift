@@ -33,7 +33,7 @@ public final class Resolver {
     private let options: Options
     private let socketChanged: SocketChanged
     private var channel: Channel?
-    private var lookups: [Lookup] = []
+    private var lookups: [any PendingLookup] = []
 
     /// Makes a resolver that has done nothing yet.
     public init(_ options: Options = Options(), socketChanged: @escaping SocketChanged) {
@@ -57,6 +57,17 @@ public final class Resolver {
         }
     }
 
+    /// Looks up the SRV records of `name`.
+    ///
+    /// `completion` is called before this returns if nobody can be asked.
+    public func resolve(
+        service name: String,
+        completion: @escaping (Result<ServiceRecords, ResolverError>) -> Void
+    ) {
+        guard !name.isEmpty, !name.utf8.contains(0) else { return completion(.failure(.badName)) }
+        start(name, ServiceLookup(completion: completion))
+    }
+
     /// Goes on with the lookups whose sockets are ready.
     public func process(readable: Int32? = nil, writable: Int32? = nil) {
         channel?.process(readable: readable, writable: writable)
@@ -68,14 +79,14 @@ public final class Resolver {
         process()
     }
 
-    private func start(_ name: String, _ lookup: Lookup) {
+    private func start(_ name: String, _ lookup: any PendingLookup) {
         do throws(ResolverError) {
             let channel = try openChannel()
             lookups.append(lookup)
             channel.start(lookup, name)
             deliver()
         } catch {
-            lookup.completion(.failure(error))
+            lookup.fail(error)
         }
     }
 
@@ -88,10 +99,7 @@ public final class Resolver {
 
     /// Tells the outcomes, now that c-ares has been left: a completion may look up as it likes.
     private func deliver() {
-        while let index = lookups.firstIndex(where: { $0.outcome != nil }) {
-            let lookup = lookups.remove(at: index)
-            if let outcome = lookup.outcome { lookup.completion(outcome) }
-        }
+        while let index = lookups.firstIndex(where: { $0.isDone }) { lookups.remove(at: index).deliver() }
         if lookups.isEmpty { channel = nil }
     }
 }

@@ -117,7 +117,9 @@ struct SettingsTests {
         #expect(upstream.connectWait == nil)
         #expect(upstream.retryBudget.perThousand == 200)
         #expect(upstream.retryBudget.minimumPerSecond == 10)
-        #expect(upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100, retryBuffer: 65_536))
+        #expect(
+            upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100, retryBuffer: 65_536, calls: nil)
+        )
     }
 
     @Test func `the full form says everything about listeners, admin, drain and workers`() {
@@ -177,7 +179,7 @@ struct SettingsTests {
                     maxAge: nil
                 )
         )
-        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5, retryBuffer: 0))
+        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5, retryBuffer: 0, calls: nil))
     }
 
     @Test func `interceptors are named by their kinds, and numbered where a kind comes again`() {

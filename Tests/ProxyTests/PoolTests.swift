@@ -151,11 +151,16 @@ import Time
         }
     }
 
+    private static let named = """
+        listen: 127.0.0.1:8080
+        upstreams: {default: {url: "http://app.example:9000", addresses: first}}
+        """
+
     @Test(arguments: Transport.allCases)
     func `each address is tried until one takes the connection, and that is tried first from then on`(
         _ transport: Transport
     ) {
-        runProxy(transport, plain.replacing("127.0.0.1:9000", with: "app.example:9000")) { harness in
+        runProxy(transport, Self.named) { harness in
             harness.know(["192.0.2.1:9000", "192.0.2.2:9000", "192.0.2.3:9000"], as: "default")
             harness.upstream("192.0.2.1:9000").behaviour = .isUnreachable
             harness.upstream("192.0.2.2:9000").behaviour = .rejects
@@ -173,7 +178,7 @@ import Time
 
     @Test(arguments: Transport.allCases)
     func `each address has the time for a connect, and the last error is reported`(_ transport: Transport) {
-        runProxy(transport, plain.replacing("127.0.0.1:9000", with: "app.example:9000")) { harness in
+        runProxy(transport, Self.named) { harness in
             harness.know(["192.0.2.1:9000", "192.0.2.2:9000"], as: "default")
             harness.upstream("192.0.2.1:9000").behaviour = .hangs
             harness.upstream("192.0.2.2:9000").behaviour = .rejects

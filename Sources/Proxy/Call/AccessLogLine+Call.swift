@@ -94,6 +94,9 @@ extension AccessLogLine {
         } else {
             null("upstream_host")
         }
+        if let address = call.upstreamLeg.addresses.last {
+            field("upstream_address", text: Array("\(address)".utf8).span)
+        }
         if let text = call.translationText { field("translated", text: Array(text.utf8).span) }
     }
 

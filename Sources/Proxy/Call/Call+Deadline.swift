@@ -28,6 +28,11 @@ extension Call {
         setDeadline(time)
     }
 
+    /// Whether the time of the call is over, or nearly so.
+    var isDeadlineOver: Bool {
+        deadline.time.map { $0 - worker.context.loop.now < Self.deadlineTolerance } ?? false
+    }
+
     /// Allows the call so much time from its arrival, unless it has less anyway, or ends.
     public func limitTime(to limit: Duration) {
         let time = record.stages.arrived.adding(saturating: limit)
@@ -42,6 +47,7 @@ extension Call {
             deadline.timer
             ?? Timer(on: worker.context.loop.timers) { [unowned self] in
                 upstreamLeg.attempt?.count(.timeout)
+                upstreamLeg.attempt?.timePassed()
                 fail(sayingWhere(Self.overDeadline), by: .martlet)
             }
         deadline.timer = timer

@@ -221,7 +221,18 @@ extension Call {
     private func outcome(_ conclusion: consuming Conclusion) -> Outcome {
         // Asked first: what is unwrapped is copied before it is known whether there is something in it.
         if response.isOwn, let own = response.ownOutcome { return own }
-        return Outcome(conclusion)
+        let outcome = Outcome(conclusion)
+        if let placement = upstreamLeg.attempt?.placement { report(outcome.code, to: placement) }
+        return outcome
+    }
+
+    /// What has come of an attempt counts for its address.
+    private func report(_ code: RPCCode, to placement: Placement) {
+        // A server that knows the deadline says so when that is over.
+        if code == .deadlineExceeded, isDeadlineOver {
+            return placement.report("no response within the time of a call")
+        }
+        placement.report(code: rpcProtocol == .http ? .ok : code)
     }
 
     /// What is asked for by those who are to see the end of this response.

@@ -22,6 +22,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     static let headPatience = 500 * Duration.millisecond
     /// Likewise, while the request is under way: a caller may wait for the head before it goes on.
     static let streamHeadPatience = 50 * Duration.millisecond
+    /// A caller that leaves so shortly before its deadline leaves because of that.
+    static let deadlineTolerance = 20 * Duration.millisecond
 
     let worker: Worker
     let generation: Generation
@@ -157,6 +159,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         case .shutdown:
             fail(RPCError(.unavailable, "Martlet is stopping, and the drain time is over"), by: .martlet)
         case .canceled, .connectionLost, .code, .unprocessed, .exceeded:
+            // Callers that have told their deadline leave when it is over, be it a moment before that is seen here.
+            if isDeadlineOver { upstreamLeg.attempt?.timePassed() }
             finish(code: .canceled, by: .caller)
         }
     }

@@ -239,6 +239,7 @@ extension Call {
     private func releaseAll() {
         upstreamLeg.timer.take()?.cancel()
         deadline.timer.take()?.cancel()
+        upstreamLeg.calls.take()?.leave()
         releaseRetryBuffer()
         releaseRest(.request)
         if let queue = upstreamLeg.outbox.take() { worker.release(queue) }

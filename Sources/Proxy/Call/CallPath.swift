@@ -61,6 +61,7 @@ extension Call {
         upstreamLeg.progress = .forwarded
         upstreamLeg.retryBuffer.isWanted = run.requestMeets(.retries)
         guard isWithinLimit() else { return }
+        if let limit = upstream.settings.limits.calls, !enter(upstream, limit: limit) { return }
         // Messages that are looked at may change, and the length with them.
         if likelyRequestForm == .framed { request.contentLength = nil }
         record.stages.forwarded = worker.context.loop.now
@@ -71,6 +72,19 @@ extension Call {
             timer.arm(after: limit)
         }
         startAttempt()
+    }
+
+    /// The call is one more of its upstream, unless there are too many; then it has ended.
+    private func enter(_ upstream: Upstream, limit: Int) -> Bool {
+        guard upstreamLeg.calls == nil, let calls = upstream.calls else { return true }
+        guard calls.enter(limit: limit) else {
+            worker.counters.limitHit(.upstreamCalls)
+            let problem = "upstream \(upstream.settings.name): limits.calls is reached"
+            fail(RPCError(.resourceExhausted, problem, httpStatus: 503), by: .martlet)
+            return false
+        }
+        upstreamLeg.calls = calls
+        return true
     }
 
     /// Sends the request, as far as it has come, on a connection to the upstream.
@@ -198,6 +212,7 @@ extension Call {
     /// The time that the upstream's settings allow is over, be there an attempt or not.
     private func timedOut(_ upstream: Upstream) {
         upstreamLeg.attempt?.count(.timeout)
+        upstreamLeg.attempt?.timePassed()
         upstreamLeg.attempt?.cancel()
         upstreamLeg.attempt = nil
         upstreamLeg.error = .callTimeout

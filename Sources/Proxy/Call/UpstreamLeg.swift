@@ -50,6 +50,10 @@ struct UpstreamLeg {
     /// What a Connect GET asks for, if that is other than what has come.
     var query: ByteQueue?
     var retryBuffer = RetryBuffer()
+    /// Those under way that the call is one of, if the upstream limits them.
+    var calls: UpstreamCallLimit?
+    /// The addresses that attempts have gone to, if the upstream has several.
+    var addresses: [SocketAddress] = []
     /// Why there is no response from the upstream, if that is why.
     var error: UpstreamError?
     /// Fires when the time is over that the upstream's settings allow.

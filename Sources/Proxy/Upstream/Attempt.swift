@@ -3,6 +3,7 @@ internal import Configuration
 internal import Events
 internal import HTTP
 internal import Protocols
+internal import RPC
 internal import Telemetry
 internal import Time
 
@@ -24,10 +25,13 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     private var isServed = false
     /// What the connection had sent before the attempt.
     private var sentBefore = 0
+    /// Where it goes among several addresses.
+    let placement: Placement?
 
     init(of call: Call, on upstream: Upstream) {
         self.call = call
         self.upstream = upstream
+        placement = upstream.balancer.map { Placement(of: call, by: $0) }
     }
 
     /// The version of HTTP that the call came by, if that can carry it to the upstream.
@@ -74,6 +78,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     private func end() {
         isOver = true
+        placement?.leave()
         firstByteTimer.take()?.cancel()
         attemptTimer.take()?.cancel()
     }
@@ -122,8 +127,17 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         failed(error)
     }
 
+    /// The time of the call is over.
+    func timePassed() {
+        guard !hasHead, isConnected else { return }
+        placement?.report("no response within the time of a call")
+    }
+
     func failed(_ error: UpstreamError) {
         guard !isOver else { return }
+        if let placement, error.isOfAddress {
+            placement.report(error.error(upstream: upstream.settings.name, for: .http).message)
+        }
         end()
         call.attemptFailed(error)
     }
@@ -199,6 +213,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     func received(head: HTTPHead, end: Bool) {
         headCame()
+        placement?.report(status: head.status)
         if end { complete() }
         call.responded(head: head, end: end)
     }

@@ -8,6 +8,8 @@ internal import Time
 final class Dial: UpstreamConnection.Owner {
     private let pool: Pool
     private let upstream: Upstream
+    /// Where it leads to; none if the name of the upstream says so.
+    private let place: SocketAddress?
     private var addresses: ArraySlice<SocketAddress> = []
     private var connection: UpstreamConnection?
     private var timer: Timer?
@@ -21,14 +23,19 @@ final class Dial: UpstreamConnection.Owner {
     private static let maxWaits = 5
     private static let wait = Duration.millisecond
 
-    init(for pool: Pool, of upstream: Upstream) {
+    init(for pool: Pool, of upstream: Upstream, at place: SocketAddress?) {
         self.pool = pool
         self.upstream = upstream
+        self.place = place
         timer = Timer(on: upstream.context.loop.timers) { [unowned self] in timedOut() }
     }
 
     func start() {
         timer?.arm(after: upstream.settings.timeouts.connect)
+        if let place {
+            addresses = [place]
+            return tryNext()
+        }
         upstream.dnsCache.find { [self] result in
             guard timer != nil else { return }
             switch result {

@@ -55,6 +55,12 @@ final class NameService {
         armTimer()
     }
 
+    /// Looks up the SRV records of a name.
+    func resolve(service name: String, completion: @escaping (Result<ServiceRecords, ResolverError>) -> Void) {
+        resolver?.resolve(service: name, completion: completion)
+        armTimer()
+    }
+
     private func changed(_ number: Int32, _ watchesRead: Bool, _ watchesWrite: Bool) {
         if watchesRead || watchesWrite {
             let descriptor = descriptors[number] ?? Descriptor(number, of: self)

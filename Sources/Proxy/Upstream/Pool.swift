@@ -13,13 +13,16 @@ final class Pool: UpstreamConnection.Owner {
     /// What connections of the pool are made to speak.
     let version: HTTPVersion
     private unowned let upstream: Upstream
+    private unowned let place: UpstreamAddress
     private let idleTimeout: Duration?
     /// The connections that can begin another exchange; the last one is taken first, and those come first that hold much for
     /// calls which do not take it.
     private var available: [UpstreamConnection] = []
     private var waiting: [any ConnectionSeeker] = []
     private var dials: [Dial] = []
-    private(set) var open = 0
+    private(set) var open = 0 {
+        didSet { upstream.noteConnections(open - oldValue, version) }
+    }
     /// The connections that have reached their greatest age and end with the exchanges under way.
     private var aged = 0
     private var isDraining = false
@@ -34,9 +37,10 @@ final class Pool: UpstreamConnection.Owner {
     private var retryTimer: Timer?
     private var waitTimer: Timer?
 
-    init(_ version: HTTPVersion, of upstream: Upstream) {
+    init(_ version: HTTPVersion, of upstream: Upstream, at place: UpstreamAddress) {
         self.version = version
         self.upstream = upstream
+        self.place = place
         idleTimeout = upstream.settings.timeouts.idle
     }
 
@@ -90,6 +94,9 @@ final class Pool: UpstreamConnection.Owner {
         return taken
     }
 
+    /// Whether a connection is open, or is being made.
+    var isInUse: Bool { open + aged + dials.count > 0 }
+
     /// What the pool has at this moment.
     ///
     /// A connection that has no room and no call either is about to close, and counts as active.
@@ -106,7 +113,7 @@ final class Pool: UpstreamConnection.Owner {
     private var dialsNeeded: Int { (waiting.count + callsPerDial - 1) / callsPerDial }
 
     private var mayDial: Bool {
-        open + dials.count < upstream.settings.limits.connections
+        (upstream.connections(version) + dials.count < upstream.settings.limits.connections || open + dials.count == 0)
             && (open == 0 || upstream.context.loop.now >= restUntil)
             && (backoff.map { dials.isEmpty && upstream.context.loop.now >= $0.pauses.retryAt } ?? true)
     }
@@ -123,7 +130,7 @@ final class Pool: UpstreamConnection.Owner {
     }
 
     private func startDial() {
-        let dial = Dial(for: self, of: upstream)
+        let dial = Dial(for: self, of: upstream, at: place.address)
         dials.append(dial)
         dial.start()
     }
@@ -133,14 +140,15 @@ final class Pool: UpstreamConnection.Owner {
         switch result {
         case .success(let connection):
             upstream.connected()
+            upstream.balancer?.connected(place)
             let hasWaited = connection.room > 0 && endBackoff()
             adopt(connection)
-            if connection.version != version { upstream.speaks(connection.version, insteadOf: self) }
+            if connection.version != version { upstream.speaks(connection.version, insteadOf: self, at: place) }
             dialIfNeeded()
             // There was one dial for all.
             while hasWaited, dials.count < dialsNeeded, mayDial { dialIfNeeded() }
         case .failure(.security(_, .noCommonProtocol)) where version == .http1:
-            upstream.speaks(.http2, insteadOf: self)
+            upstream.speaks(.http2, insteadOf: self, at: place)
         case .failure(let error):
             fail(error)
         }
@@ -153,6 +161,7 @@ final class Pool: UpstreamConnection.Owner {
     private func fail(_ error: UpstreamError) {
         upstream.notConnected(error)
         if version == .http2, open > 0 { return rest() }
+        if let balancer = upstream.balancer { return balancer.connectFailed(place, error, removeWaiting()) }
         if upstream.settings.connectWait != nil, error.isLackOfConnectivity { return waitForConnectivity(error) }
         endBackoff()
         let count = max(0, min(callsPerDial, waiting.count - dials.count * callsPerDial))
@@ -226,7 +235,7 @@ final class Pool: UpstreamConnection.Owner {
 
     /// A connection has been made, which may have turned out to belong to the other pool.
     private func adopt(_ connection: UpstreamConnection) {
-        let pool = upstream.pool(connection.version)
+        let pool = place.pool(connection.version)
         connection.owner = pool
         pool.open += 1
         pool.hasRoom(connection)

@@ -10,6 +10,9 @@ struct PoolUsage {
     /// The calls that wait for a connection.
     var waiting = 0
 
+    /// The open connections.
+    var connections: Int { idle + active }
+
     static func += (left: inout PoolUsage, right: PoolUsage) {
         left.idle += right.idle
         left.active += right.active
@@ -20,9 +23,12 @@ struct PoolUsage {
 extension Upstream {
     /// What the pools of both versions of HTTP have.
     var usage: PoolUsage {
-        var both = pool(.http1).usage
-        both += pool(.http2).usage
-        return both
+        var all = PoolUsage()
+        for place in places {
+            all += place.http1.usage
+            all += place.http2.usage
+        }
+        return all
     }
 }
 

@@ -5,6 +5,7 @@ internal import HTTP
 package import Policy
 internal import Protocols
 internal import RPC
+internal import Resolver
 internal import TLS
 package import Telemetry
 public import Time
@@ -35,6 +36,8 @@ public final class Upstream {
     let defaults: RequestDefaults?
     /// The cookies that the upstream has set, where they are kept.
     let cookies: CookieStore?
+    /// The calls under way in the process; none where nobody counts them.
+    let calls: UpstreamCallLimit?
     /// How many calls may be retried.
     package var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
@@ -49,8 +52,12 @@ public final class Upstream {
     private let countExceeded: (HTTP2Limit) -> Void
 
     private let resumption = TLSResumption()
-    private var http1: Pool!
-    private var http2: Pool!
+    /// What stands for whatever its name leads to, if calls are not spread over addresses.
+    private var sole: UpstreamAddress!
+    /// What spreads calls over addresses.
+    private(set) var balancer: Balancer?
+    /// How many connections of each version are open.
+    private var (http1Connections, http2Connections) = (0, 0)
     /// The only version that the upstream speaks, by its URL.
     private let fixed: HTTPVersion?
     /// The only version that the upstream has turned out to speak, and until when that is believed.
@@ -68,7 +75,10 @@ public final class Upstream {
         exceeded: @escaping (HTTP2Limit) -> Void,
         logLimiter: LogLimiter,
         tls: UpstreamTLS?,
-        defaults: RequestDefaults? = nil
+        defaults: RequestDefaults? = nil,
+        addresses: AddressTable? = nil,
+        calls: UpstreamCallLimit? = nil,
+        seed: UInt64 = 1
     ) {
         precondition((settings.tls == nil) == (tls == nil), "clear text must be intended")
         self.settings = settings
@@ -82,6 +92,7 @@ public final class Upstream {
         dnsCache = DNSCache(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(streams: settings.limits.streams)
         self.defaults = defaults
+        self.calls = calls
         families = settings.speaks.compactMap(\.family)
         speaksREST = settings.speaks == [.rest]
         compressions = settings.compressions.map(AcceptedCompressions.init)
@@ -98,8 +109,10 @@ public final class Upstream {
             case .h2c: .http2
             case .https: nil
             }
-        http1 = Pool(.http1, of: self)
-        http2 = Pool(.http2, of: self)
+        sole = UpstreamAddress(nil, of: self)
+        if let addresses, settings.addresses.isBalanced {
+            balancer = Balancer(of: self, addresses, names: names, seed: seed)
+        }
     }
 
     /// What carries the bytes of a connection that is being made: itself, or TLS over it.
@@ -121,19 +134,57 @@ public final class Upstream {
     ///
     /// A call keeps its version of HTTP unless the upstream speaks only the other.
     func acquire(for attempt: any ConnectionSeeker) {
-        pool(only ?? attempt.version).acquire(for: attempt)
+        if let balancer { balancer.acquire(for: attempt) } else { acquire(for: attempt, at: sole) }
+    }
+
+    /// Finds a connection to one of the addresses.
+    func acquire(for attempt: any ConnectionSeeker, at place: UpstreamAddress) {
+        place.pool(only ?? attempt.version).acquire(for: attempt)
     }
 
     /// The attempt waits no more.
     func withdraw(_ attempt: any ConnectionSeeker) {
-        http1.withdraw(attempt)
-        http2.withdraw(attempt)
+        if let balancer { return balancer.withdraw(attempt) }
+        sole.http1.withdraw(attempt)
+        sole.http2.withdraw(attempt)
     }
 
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.
     func drain() {
-        http1.drain()
-        http2.drain()
+        for place in places { place.drain() }
+    }
+
+    /// The addresses, as far as there are connections to them.
+    var places: [UpstreamAddress] { balancer?.addresses ?? [sole] }
+
+    /// How many connections of one version are open.
+    func connections(_ version: HTTPVersion) -> Int { version == .http1 ? http1Connections : http2Connections }
+
+    /// So many connections more are open, or fewer.
+    func noteConnections(_ count: Int, _ version: HTTPVersion) {
+        if version == .http1 { http1Connections += count } else { http2Connections += count }
+    }
+
+    // MARK: Several addresses
+
+    /// Something has become of an address, which people should know.
+    func note(_ text: String, at address: SocketAddress, _ fields: (name: StaticString, value: String)...) {
+        let all = [("upstream", settings.name), ("address", "\(address)")] + fields
+        logLimiter.note(text, about: "\(settings.name) \(address)", all)
+    }
+
+    /// No address is of use.
+    func noteAllOut() {
+        let name = settings.name
+        logLimiter.note("every address is out; trying all", about: name, ("upstream", name))
+    }
+
+    /// Nothing new is known of the addresses.
+    func noteUnknown(_ error: ResolverError, hasOld: Bool) {
+        let name = settings.name
+        connectError = "\(error)"
+        let text = hasOld ? "cannot find addresses; the old ones stay" : "cannot find addresses"
+        logLimiter.note(text, about: "\(name) \(error)", ("upstream", name), ("reason", "\(error)"))
     }
 
     /// The upstream went beyond a limit of HTTP/2.
@@ -166,11 +217,6 @@ public final class Upstream {
         logLimiter.note("cannot connect to upstream", about: name, ("upstream", name), ("reason", reason))
     }
 
-    /// The pool of connections of one version.
-    func pool(_ version: HTTPVersion) -> Pool {
-        version == .http1 ? http1 : http2
-    }
-
     /// The only version that the upstream speaks, as far as is known.
     private var only: HTTPVersion? {
         guard let learned, context.loop.now < learned.until else { return fixed }
@@ -178,13 +224,13 @@ public final class Upstream {
     }
 
     /// A server of the upstream does not speak the version of a pool, but the other: whoever waits there is served by that.
-    func speaks(_ version: HTTPVersion, insteadOf pool: Pool) {
+    func speaks(_ version: HTTPVersion, insteadOf pool: Pool, at place: UpstreamAddress) {
         if pool.open == 0 { learned = (version, context.loop.now + Self.memory) }
         for attempt in pool.removeWaiting() where !attempt.isOver {
             if version == .http1, attempt.needsHTTP2 {
                 attempt.failed(.needsHTTP2)
             } else {
-                self.pool(version).acquire(for: attempt)
+                place.pool(version).acquire(for: attempt)
             }
         }
     }

@@ -74,6 +74,14 @@ public enum UpstreamError: Error {
         }
     }
 
+    /// Whether it says something of the address that a call has gone to; a connection that cannot be made is told otherwise.
+    var isOfAddress: Bool {
+        switch self {
+        case .firstByteTimeout, .attemptTimeout, .lost, .cutOff, .reset, .exceeded, .badResponse, .security: true
+        default: false
+        }
+    }
+
     /// What the caller of `upstream` is told.
     func error(upstream: String, for rpcProtocol: RPCProtocol) -> RPCError {
         switch self {

@@ -100,21 +100,22 @@ final class AdminPages {
                 .certificateReloadSuccessful,
                 daemon.certificateSamples { .number($0.problem == nil ? 1 : 0) }
             ),
-        ] + daemon.credentialFamilies + daemon.typesFamilies + daemon.budgets.families + [
-            MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
-            MetricFamily(.ready, .number(daemon.readiness.isReady ? 1 : 0)),
-            MetricFamily(.configGeneration, .number(reloads.generation)),
-            MetricFamily(.configGenerationsLive, .number(report.liveGenerations)),
-            MetricFamily(
-                .configReloads,
-                [
-                    MetricSample(["success"], .number(reloads.successes)),
-                    MetricSample(["error"], .number(reloads.rejections)),
-                ]
-            ),
-            MetricFamily(.configReloadSuccessful, .number(reloads.lastRejection == nil ? 1 : 0)),
-            MetricFamily(.configReloadTime, .nanoseconds(Int(reloads.lastSuccess.nanoseconds))),
-        ]
+        ] + daemon.addressFamilies(report) + daemon.credentialFamilies + daemon.typesFamilies + daemon.budgets.families
+            + [
+                MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
+                MetricFamily(.ready, .number(daemon.readiness.isReady ? 1 : 0)),
+                MetricFamily(.configGeneration, .number(reloads.generation)),
+                MetricFamily(.configGenerationsLive, .number(report.liveGenerations)),
+                MetricFamily(
+                    .configReloads,
+                    [
+                        MetricSample(["success"], .number(reloads.successes)),
+                        MetricSample(["error"], .number(reloads.rejections)),
+                    ]
+                ),
+                MetricFamily(.configReloadSuccessful, .number(reloads.lastRejection == nil ? 1 : 0)),
+                MetricFamily(.configReloadTime, .nanoseconds(Int(reloads.lastSuccess.nanoseconds))),
+            ]
     }
 
     func credentials(_ respond: (AdminResponse) -> Void) {

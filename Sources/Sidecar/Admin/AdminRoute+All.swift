@@ -21,6 +21,9 @@ extension AdminRoute {
             "Shows the calls that ended last, with their traces; ?follow=true streams them.",
             { $0.recentCalls($1, $2) }
         ),
+        AdminRoute(.get, "/upstreams", page: .status, "Shows the addresses of upstreams and their states, as JSON.") {
+            $0.upstreams($2)
+        },
         AdminRoute(.get, "/credentials", page: .credentials, "Shows the state of every token, as JSON.") {
             $0.credentials($2)
         },

@@ -7,6 +7,9 @@ internal import Time
 
 /// What `martlet status` prints: the state in one line, then the daemon, its sockets, upstreams, credentials and calls.
 struct StatusPage {
+    /// So many addresses of an upstream are shown, those that are out first.
+    private static let maxAddresses = 20
+
     private let daemon: Daemon
     private let report: Report
 
@@ -41,12 +44,17 @@ struct StatusPage {
     }
 
     private var upstreams: [String] {
-        (daemon.settings?.upstreams ?? []).map { upstream in
+        (daemon.settings?.upstreams ?? []).flatMap { upstream in
             let pool = report.counters.pool(of: upstream.name)
             let connections = "\(Self.counted(pool.active, "active connection")), \(pool.idle) idle"
             let waiting = pool.waiting > 0 ? ", \(Self.counted(pool.waiting, "waiting call"))" : ""
             let error = report.connectErrors[upstream.name].map { ", last connection error: \($0)" } ?? ""
-            return "upstream: \(upstream.name), \(upstream.url), \(connections)\(waiting)\(error)"
+            let line = "upstream: \(upstream.name), \(upstream.url), \(connections)\(waiting)\(error)"
+            let addresses = daemon.addressStates(of: upstream.name, report)
+            let shown = addresses.filter { $0.state != .in } + addresses.filter { $0.state == .in }
+            let rest = shown.count - Self.maxAddresses
+            return [line] + shown.prefix(Self.maxAddresses).map { "  \($0.line)" }
+                + (rest > 0 ? ["  and \(rest) more; GET /upstreams has all"] : [])
         }
     }
 

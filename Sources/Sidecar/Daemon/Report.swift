@@ -9,6 +9,8 @@ struct Report: Sendable {
     var liveGenerations = 1
     /// Why connections could not be made of late, by the name of the upstream.
     var connectErrors: [String: String] = [:]
+    /// What there is at the addresses of upstreams.
+    var addresses: [AddressUsage] = []
 
     /// That of no worker.
     init() {}
@@ -19,6 +21,7 @@ struct Report: Sendable {
         connections = worker.connectionCount
         liveGenerations = worker.liveGenerations
         connectErrors = worker.connectErrors
+        addresses = worker.addressUsage
     }
 
     /// Adds another worker's.
@@ -27,6 +30,7 @@ struct Report: Sendable {
         connections += other.connections
         liveGenerations = max(liveGenerations, other.liveGenerations)
         connectErrors.merge(other.connectErrors) { first, _ in first }
+        addresses += other.addresses
     }
 }
 

@@ -28,6 +28,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case memory
     /// A message or a call was too long to be recorded as a whole.
     case recording
+    /// As many calls of an upstream as allowed were under way.
+    case upstreamCalls
 
     /// The value of the label.
     public var label: StaticString {
@@ -46,6 +48,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .stalled: "stalled"
         case .memory: "memory"
         case .recording: "recording"
+        case .upstreamCalls: "upstream_calls"
         }
     }
 }

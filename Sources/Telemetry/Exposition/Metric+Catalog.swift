@@ -5,7 +5,9 @@ extension Metric {
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
         interceptorDuration,
         upstreamAttempts, upstreamRetries, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
-        upstreamInsecure, retries, credentialExpiry, credentialRefreshes, typesRefreshes, typesRefreshTime, connections,
+        upstreamAddresses,
+        upstreamEjections, upstreamInsecure, retries, credentialExpiry, credentialRefreshes, typesRefreshes,
+        typesRefreshTime, connections,
         connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsErrors,
         certificateExpiry, certificateReloadSuccessful, translated, unknownFields, limitHits, http2LimitHits,
@@ -161,6 +163,20 @@ extension Metric {
         "martlet_held_memory_limit_bytes",
         .gauge,
         "Limit of the memory held for calls: limits.memory or its default."
+    )
+    /// The addresses of an upstream, by `upstream` and `state`: `in`, `out` or `leaving`.
+    public static let upstreamAddresses = Metric(
+        "martlet_upstream_addresses",
+        .gauge,
+        "Addresses of an upstream whose calls are spread, by state.",
+        labels: ["upstream", "state"]
+    )
+    /// How often an address was put out, by `upstream` and `reason`: `connect` or `calls`.
+    public static let upstreamEjections = Metric(
+        "martlet_upstream_ejections_total",
+        .counter,
+        "How often an address got no more calls, because of its connections or of the outcomes of its calls.",
+        labels: ["upstream", "reason"]
     )
     static let tlsErrors = Metric(
         "martlet_tls_errors_total",

@@ -52,7 +52,7 @@ import Time
 
     @Test(arguments: Transport.allCases)
     func `an old address is left within the age after a change of DNS`(_ transport: Transport) {
-        runProxy(transport, Self.upstream("http://app.example:9000")) { harness in
+        runProxy(transport, Self.upstream("http://app.example:9000", ", addresses: first")) { harness in
             harness.know(["192.0.2.1:9000"], as: "default")
             let caller = harness.caller()
             let request = http("GET /pkg.Service/Look HTTP/1.1", "host: app.example:9000")

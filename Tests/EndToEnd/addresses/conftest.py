@@ -1,0 +1,67 @@
+"""Replicas of one service, and daemons that ask a name server of ours."""
+
+import os
+import subprocess
+
+import pytest
+from support.servers.replicas import Caller, GRPCReplica, NameServer, free_port, states
+from support.wait import eventually
+
+
+@pytest.fixture
+def replicas():
+    """Starts so many replicas, on 127.0.0.11 and so on, at one port."""
+    started = []
+
+    def start(count, kind=GRPCReplica, first=11):
+        hosts = [f"127.0.0.{first + number}" for number in range(count)]
+        port = free_port(hosts)
+        new = [kind(host, port) for host in hosts]
+        started.extend(new)
+        return new
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
+def caller():
+    made = []
+
+    def make(proxy):
+        made.append(Caller(proxy))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def until_state():
+    def wait(proxy, address, state):
+        eventually(lambda: states(proxy).get(address, {}).get("state") == state, what=f"{address} is {state}")
+
+    return wait
+
+
+# In a mount namespace of its own the daemon sees our file in the place of /etc/resolv.conf.
+MOUNT = ["unshare", "--mount", "sh", "-c", 'mount --bind "$RESOLV" /etc/resolv.conf && exec "$0" "$@"']
+
+
+@pytest.fixture
+def names(tmp_path):
+    """A name server, and how to start a daemon that asks it."""
+    try:
+        server = NameServer()
+    except OSError as error:
+        pytest.skip(f"no name server: {error}")
+    file = tmp_path / "resolv.conf"
+    file.write_text(f"nameserver {server.host}\noptions timeout:1 attempts:1\n")
+    server.options = {"through": MOUNT, "environment": {"RESOLV": str(file)}}
+    if subprocess.run([*MOUNT, "true"], env=os.environ | server.options["environment"], stderr=subprocess.DEVNULL).returncode != 0:
+        server.close()
+        pytest.skip("this needs the right to mount")
+    yield server
+    server.close()

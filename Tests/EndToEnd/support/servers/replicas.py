@@ -1,0 +1,194 @@
+"""Replicas of one service on addresses of their own, and a name server that tests change while it is asked."""
+
+import errno
+import json
+import socket
+import threading
+from collections import Counter
+from concurrent import futures
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import grpc
+from dnslib import QTYPE, RR, SRV, A, DNSRecord
+
+METHOD = "/shop.v1.OrderService/Get"
+
+
+def free_port(hosts):
+    """A port that is free on all of these addresses."""
+    while True:
+        with socket.create_server((hosts[0], 0)) as first:
+            port = first.getsockname()[1]
+        try:
+            for host in hosts:
+                socket.create_server((host, port)).close()
+            return port
+        except OSError:
+            continue
+
+
+class GRPCReplica:
+    """A gRPC server of one method that responds with its own address."""
+
+    def __init__(self, host, port):
+        self.name = f"{host}:{port}"
+        self.calls = 0
+        self.mode = "ok"
+        self.gate = threading.Event()
+        self.server = None
+        self.start()
+
+    def start(self):
+        self.server = grpc.server(futures.ThreadPoolExecutor(16), options=[("grpc.so_reuseport", 0)])
+        handler = grpc.unary_unary_rpc_method_handler(self.respond)
+        self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("shop.v1.OrderService", {"Get": handler}),))
+        assert self.server.add_insecure_port(self.name)
+        self.server.start()
+
+    def respond(self, request, context):
+        self.calls += 1
+        match self.mode:
+            case "slow":
+                threading.Event().wait(0.1)
+            case "hang":
+                self.gate.wait(30)
+            case "trailers":
+                context.send_initial_metadata([("x-head", "1")])
+                context.abort(grpc.StatusCode.UNAVAILABLE, "sick")
+            case "unavailable":
+                context.abort(grpc.StatusCode.UNAVAILABLE, "sick")
+        return self.name.encode()
+
+    def stop(self, grace=None):
+        self.gate.set()
+        if self.server:
+            self.server.stop(grace).wait()
+            self.server = None
+
+
+class HTTPReplica:
+    """An HTTP/1.1 server that responds with its own address, or with another status."""
+
+    def __init__(self, host, port):
+        replica = self
+        self.name = f"{host}:{port}"
+        self.calls = 0
+        self.status = 200
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                self.rfile.read(int(self.headers.get("content-length", 0)))
+                replica.calls += 1
+                body = replica.name.encode()
+                self.send_response(replica.status)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST
+
+            def log_message(self, *arguments):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+
+        self.server = Server((host, port), Handler)
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def stop(self, grace=None):
+        if self.server:
+            self.server.shutdown()
+            self.server.server_close()
+            self.server = None
+
+
+class Caller:
+    """Calls through the proxy, all on one connection."""
+
+    def __init__(self, proxy):
+        self.channel = grpc.insecure_channel(proxy.url.removeprefix("http://"))
+        self.method = self.channel.unary_unary(METHOD)
+
+    def call(self, timeout=10, **metadata):
+        return self.method(b"", timeout=timeout, metadata=[(name.replace("_", "-"), value) for name, value in metadata.items()]).decode()
+
+    def spread(self, count, parallel=16):
+        """Makes calls; how many each replica has had, and how many failed."""
+        names = Counter()
+        with futures.ThreadPoolExecutor(parallel) as pool:
+            for result in pool.map(lambda _: self.outcome(), range(count)):
+                names[result] += 1
+        return names
+
+    def outcome(self):
+        try:
+            return self.call()
+        except grpc.RpcError as error:
+            return error.code().name
+
+    def poke(self, timeout=0.2):
+        """Makes a call, whatever becomes of it."""
+        try:
+            self.call(timeout=timeout)
+        except grpc.RpcError:
+            pass
+
+    def close(self):
+        self.channel.close()
+
+
+def states(proxy, upstream="default"):
+    """The addresses of an upstream by their names."""
+    upstreams = json.loads(proxy.admin("/upstreams").text)["upstreams"]
+    found = next(one for one in upstreams if one["name"] == upstream)
+    return {address["address"]: address for address in found["addresses"]}
+
+
+class NameServer:
+    """A DNS server on an address of its own, whose records change as tests like."""
+
+    def __init__(self):
+        self.records = {}
+        self.is_silent = False
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        # Tests that run side by side have a server each.
+        for number in range(1, 250):
+            self.host = f"127.0.53.{number}"
+            try:
+                self.socket.bind((self.host, 53))
+                break
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+        self.questions = Counter()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def addresses(self, name, *addresses, ttl=1):
+        self.records[(name, "A")] = [RR(name, QTYPE.A, ttl=ttl, rdata=A(address)) for address in addresses]
+
+    def services(self, name, *records, ttl=1):
+        self.records[(name, "SRV")] = [RR(name, QTYPE.SRV, ttl=ttl, rdata=SRV(*record)) for record in records]
+
+    def serve(self):
+        while True:
+            try:
+                data, peer = self.socket.recvfrom(4096)
+            except OSError:
+                return
+            question = DNSRecord.parse(data)
+            name, kind = str(question.q.qname).rstrip("."), QTYPE[question.q.qtype]
+            self.questions[(name, kind)] += 1
+            if self.is_silent:
+                continue
+            reply = question.reply()
+            for record in self.records.get((name, kind), []):
+                reply.rr.append(record)
+            if not any(known == name for known, _ in self.records):
+                reply.header.rcode = 3
+            self.socket.sendto(reply.pack(), peer)
+
+    def close(self):
+        self.socket.close()
