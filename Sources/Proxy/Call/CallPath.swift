@@ -199,7 +199,9 @@ extension Call {
         }
         attempt.count(error.result)
         if let limit = error.limit { worker.counters.limitHit(limit) }
-        if attempt.canRetry(after: error), isRetryable, record.attempts < SentRequest.maxAttempts {
+        // Servers that calls are spread over evenly may all close connections at the same time, by the same count.
+        let maxAttempts = SentRequest.maxAttempts * (attempt.placement == nil ? 1 : 2)
+        if attempt.canRetry(after: error), isRetryable, record.attempts < maxAttempts {
             worker.counters.retry(.connection, on: attempt.upstream.counter)
             return retryAttempt()
         }
