@@ -257,3 +257,28 @@ def test_one_address_of_this_machine_is_as_it_was(martlet, recorder):
     with proxy.http() as client:
         assert client.post("/", content=b"x").text == "ok"
     assert states(proxy) == {}
+
+
+@pytest.mark.parametrize("kind", ["application/connect+json", "application/json", "application/grpc-web+json"])
+def test_codes_count_wherever_a_protocol_has_them(martlet, until_state, kind):
+    """In the last message of a stream, in JSON, and in trailers within a body."""
+
+    def replica(host, rule):
+        return martlet(
+            f"listen: {host}:0\nmocks: {{ m: {{ methods: {{ Get: [ {{ {rule} }} ] }} }} }}\ninterceptors: [ {{ mock: m }} ]\n"
+        ).addresses[0]
+
+    well = "outputs: [ { send: { json: {} } } ]" if kind.endswith("connect+json") else "respond: { json: {} }"
+    sick = replica("127.0.0.41", "respond: { code: unavailable }")
+    others = [replica(host, well) for host in ("127.0.0.42", "127.0.0.43")]
+    addresses = ", ".join(f'"{address}"' for address in (sick, *others))
+    # The HTTP status of such an error is not what counts here.
+    eject = "{ failures: 3, codes: [unavailable], statuses: [599], for: 30s }"
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstreams: {{ default: {{ url: 'http://orders.test:1', addresses: [ {addresses} ], eject: {eject} }} }}\n")
+    body = b"{}" if kind == "application/json" else b"\0\0\0\0\x02{}"
+    with proxy.http() as client:
+        for _ in range(60):
+            client.post("/shop.v1.OrderService/Get", content=body, headers={"content-type": kind, "connect-protocol-version": "1"})
+    until_state(proxy, sick, "out")
+    assert states(proxy)[sick]["reason"] == "code unavailable"
+    assert all(states(proxy)[address]["state"] == "in" for address in others)
