@@ -3,15 +3,27 @@ internal import CAres
 
 /// A question that is under way.
 protocol PendingLookup: AnyObject {
-    /// Whether the outcome is known.
-    var isDone: Bool { get }
+    associatedtype Value
+    /// Told the outcome, once.
+    var completion: (Result<Value, ResolverError>) -> Void { get }
+    /// What became of it, as soon as that is known.
+    var outcome: Result<Value, ResolverError>? { get }
     /// Asks for `name`; unsafe because the channel is a bare pointer.
     @unsafe
     func start(_ name: String, on channel: ares_channel)
-    /// Tells the outcome, or why there is none.
-    func deliver()
-    /// Tells that there is none.
-    func fail(_ error: ResolverError)
+}
+
+extension PendingLookup {
+    /// Whether the outcome is known.
+    var isDone: Bool { outcome != nil }
+
+    /// Tells the outcome.
+    func deliver() {
+        if let outcome { completion(outcome) }
+    }
+
+    /// Tells that there is none, and why.
+    func fail(_ error: ResolverError) { completion(.failure(error)) }
 }
 
 /// One name that has been asked for.
@@ -32,14 +44,6 @@ final class Lookup: PendingLookup {
         self.port = port
         self.completion = completion
     }
-
-    var isDone: Bool { outcome != nil }
-
-    func deliver() {
-        if let outcome { completion(outcome) }
-    }
-
-    func fail(_ error: ResolverError) { completion(.failure(error)) }
 
     @unsafe
     func start(_ name: String, on channel: ares_channel) {

@@ -2,8 +2,8 @@ internal import CAres
 
 /// The SRV records of a name that have been asked for; c-ares keeps it alive as it does ``Lookup``.
 final class ServiceLookup: PendingLookup {
-    private let completion: (Result<ServiceRecords, ResolverError>) -> Void
-    private var outcome: Result<ServiceRecords, ResolverError>?
+    let completion: (Result<ServiceRecords, ResolverError>) -> Void
+    private(set) var outcome: Result<ServiceRecords, ResolverError>?
 
     /// The class IN and the type SRV.
     private static let (internet, service): (Int32, Int32) = (1, 33)
@@ -11,14 +11,6 @@ final class ServiceLookup: PendingLookup {
     init(completion: @escaping (Result<ServiceRecords, ResolverError>) -> Void) {
         self.completion = completion
     }
-
-    var isDone: Bool { outcome != nil }
-
-    func deliver() {
-        if let outcome { completion(outcome) }
-    }
-
-    func fail(_ error: ResolverError) { completion(.failure(error)) }
 
     @unsafe
     func start(_ name: String, on channel: ares_channel) {

@@ -209,3 +209,39 @@ def test_ten_thousand_addresses(martlet, replicas, caller, tmp_path):
     with open(f"/proc/{proxy.pid}/status") as status:
         resident = next(int(line.split()[1]) // 1024 for line in status if line.startswith("VmRSS"))
     assert resident < 120
+
+
+def test_a_reload_while_a_name_is_looked_up(martlet, replicas, caller, names):
+    servers = replicas(2)
+    port = servers[0].name.split(":")[1]
+    names.addresses("orders.test", *[server.name.split(":")[0] for server in servers])
+    text = f"listen: 127.0.0.1:0\nupstreams: {{ default: {{ url: 'h2c://orders.test:{port}', timeouts: {{ idle: 60s }} }} }}\n"
+    proxy = martlet(text, **names.options)
+    client = caller(proxy)
+    assert len(client.spread(40)) == 2
+    names.is_silent = True
+    asked = sum(names.questions.values())
+    eventually(lambda: client.spread(4) and sum(names.questions.values()) > asked)
+    # The upstream that has asked is gone before there is a response.
+    proxy.reload(text.replace("60s", "61s"))
+    names.is_silent = False
+    before = sum(names.questions.values())
+    # What was asked is given up meanwhile, and what replaces it asks again and again.
+    eventually(lambda: client.spread(4) and sum(names.questions.values()) > before + 6, within=15)
+    assert len(client.spread(40)) == 2
+
+
+def test_a_host_of_a_list_that_is_not_found_keeps_its_addresses(martlet, replicas, caller, names):
+    servers = replicas(3)
+    hosts = [server.name.split(":") for server in servers]
+    for number, (host, _) in enumerate(hosts):
+        names.addresses(f"host{number}.test", host)
+    addresses = ", ".join(f"'host{number}.test:{port}'" for number, (_, port) in enumerate(hosts))
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstreams: {{ default: {{ url: 'h2c://orders.test:1', addresses: [ {addresses} ] }} }}\n", **names.options)
+    client = caller(proxy)
+    assert len(client.spread(60)) == 3
+    del names.records[("host0.test", "A")]
+    # A failed connection has all of them looked up again.
+    servers[1].stop()
+    eventually(lambda: client.spread(10) and "the old ones stay" in proxy.stderr.text)
+    eventually(lambda: set(client.spread(60)) == {servers[0].name, servers[2].name})

@@ -57,7 +57,8 @@ final class AddressFinder {
     /// A connection could not be made: the addresses may be others now.
     func doubt() {
         guard loop.now - askedAt >= .second else { return }
-        known = [:]
+        // Their addresses stay, if nobody knows others.
+        known = known.mapValues { ($0.addresses, .min) }
         ask()
     }
 

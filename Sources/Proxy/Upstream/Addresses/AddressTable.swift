@@ -11,8 +11,8 @@ package final class AddressTable: Sendable {
         var states: [SocketAddress: State] = [:]
         /// How often addresses have been put out, by reason.
         var ejections: [AddressHealth.Reason: Int] = [:]
-        /// How many addresses the upstream has.
-        var count = 0
+        /// The addresses that the upstream has now.
+        var current: Set<SocketAddress> = []
         var isAllOut = false
     }
 
@@ -60,7 +60,7 @@ package final class AddressTable: Sendable {
     func keep(_ addresses: [SocketAddress]) {
         let kept = Set(addresses)
         content.withLock { content in
-            content.count = kept.count
+            content.current = kept
             // Another worker may know of addresses that this one does not know yet.
             guard content.states.count > 2 * kept.count + 16 else { return }
             content.states = content.states.filter { kept.contains($0.key) }
@@ -69,9 +69,9 @@ package final class AddressTable: Sendable {
 
     /// Whether another address can be put out because of its calls, so that no more than a share of all is.
     func mayEject(share: Int) -> Bool {
-        let (states, count) = content.withLock { ($0.states.values.map { $0 }, $0.count) }
-        let ejected = states.count { $0.current.out?.reason == .calls }
-        return ejected < max(1, count * share / 100)
+        let current = content.withLock { content in content.current.compactMap { content.states[$0] } }
+        let ejected = current.count { $0.current.out?.reason == .calls }
+        return ejected < max(1, current.count * share / 100)
     }
 
     /// An address was put out.

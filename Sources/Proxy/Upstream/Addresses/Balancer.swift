@@ -17,6 +17,8 @@ final class Balancer {
     private let table: AddressTable
     private let settings: UpstreamAddressSettings
     private let key: Template?
+    /// The codes that are failures of an address.
+    private let failureCodes: [RPCCode]
     /// The addresses by priority, the first ones first.
     private var groups: [AddressGroup] = []
     private var byAddress: [SocketAddress: UpstreamAddress] = [:]
@@ -36,6 +38,7 @@ final class Balancer {
         (self.upstream, self.table) = (upstream, table)
         settings = upstream.settings.addresses
         finder = AddressFinder(upstream.settings, names: names, loop: upstream.context.loop)
+        failureCodes = settings.ejection?.codes.compactMap { RPCCode(name: $0) } ?? []
         if case .hash(let text) = settings.balance {
             key = Template(text, at: settings.balanceMark, into: Diagnostics())
         } else {
@@ -47,7 +50,11 @@ final class Balancer {
         finder.failed = { [unowned self] in noAddresses($0) }
     }
 
-    deinit { timer?.cancel() }
+    deinit {
+        timer?.cancel()
+        // A look-up that is under way outlives it.
+        (finder.changed, finder.failed) = ({ _ in }, { _ in })
+    }
 
     private var now: Instant { upstream.context.loop.now }
 
@@ -113,7 +120,7 @@ final class Balancer {
     func isFailure(status: Int) -> Bool { settings.ejection?.statuses.contains(status) ?? false }
 
     /// Whether a call that has ended with a code is one.
-    func isFailure(code: RPCCode) -> Bool { settings.ejection?.codes.contains("\(code.name)") ?? false }
+    func isFailure(code: RPCCode) -> Bool { failureCodes.contains(code) }
 
     /// An attempt has failed at an address, or has not.
     func report(_ address: UpstreamAddress, _ failure: String?, wasProbe: Bool) {
