@@ -18,7 +18,8 @@ extension Section {
             // An absent section that cannot stand without a value, such as the admin socket, is absent.
             let section = section(option.key)
             let isEmpty = section.options.allSatisfy { $0.fallback == nil && !section.has($0.key) }
-            let isAbsent = !has(option.key) && (isEmpty || section.options.contains(where: \.isRequired))
+            let isAbsent =
+                !has(option.key) && (isEmpty || section.options.contains { $0.isRequired || $0.group != nil })
             return isAbsent ? nil : section.inEffect
         case .sections where has(option.key):
             return Node(.sequence(sections(option.key).map(\.inEffect)), at: mark)

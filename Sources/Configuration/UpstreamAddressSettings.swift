@@ -48,6 +48,10 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
     public let balance: Balance
     /// When one is left out because of outcomes; never if there are no such settings.
     public let ejection: Ejection?
+    /// How addresses are checked; not at all if there are no such settings.
+    public let health: UpstreamHealthSettings?
+    /// When a call goes to several addresses; never if there are no such settings.
+    public let hedge: UpstreamHedgeSettings?
     /// Where the template of the hash stands.
     @NotCompared public private(set) var balanceMark: Mark
 
@@ -78,6 +82,19 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
             "eject",
             .section(ejectionOptions, shorthand: "failures"),
             "Leaves an address out whose calls fail. Without it only addresses without a connection are left out."
+        ),
+        Option(
+            "health",
+            .section(UpstreamHealthSettings.options),
+            "Checks every address again and again, and leaves those out that fail."
+        ),
+        Option(
+            "hedge",
+            .section(UpstreamHedgeSettings.options),
+            """
+            Sends a call without a response to another address too, and uses the first response. Each such attempt \
+            counts for `retry_budget`.
+            """
         ),
     ]
 
@@ -122,8 +139,10 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
         balance = Self.balance(section)
         balanceMark = section.mark(of: "balance")
         ejection = section.has("eject") ? Self.ejection(section.section("eject")) : nil
+        health = section.has("health") ? UpstreamHealthSettings(section.section("health"), url) : nil
+        hedge = section.has("hedge") ? UpstreamHedgeSettings(section.section("hedge")) : nil
         guard case .first = source, section.has("addresses") else { return }
-        for key in ["balance", "eject"] where section.has(key) {
+        for key in ["balance", "eject", "health", "hedge"] where section.has(key) {
             section.report(
                 "\"\(key)\" has no effect with one address; write several \"addresses\", or remove it",
                 at: key

@@ -4,6 +4,7 @@ package import Time
 ///
 /// An address is out for a pause when it cannot be connected to, or when so many calls in a row have failed as the settings
 /// say. When the pause is over, one call is a probe: its success brings the address back, its failure doubles the pause.
+/// Besides, it is out as long as its health checks fail.
 package struct AddressHealth: Sendable {
     /// Why an address is out.
     package enum Reason: Equatable, Sendable {
@@ -11,6 +12,8 @@ package struct AddressHealth: Sendable {
         case connect
         /// Its calls fail.
         case calls
+        /// Its health checks fail.
+        case health
     }
 
     /// How the pauses go.
@@ -41,12 +44,17 @@ package struct AddressHealth: Sendable {
     package private(set) var out: Out?
     /// How many calls in a row have failed.
     package private(set) var failures = 0
+    /// Whether its health checks say that it gets no calls.
+    package private(set) var isDown = false
 
     /// An address that nothing is known of.
     package init() {}
 
     /// Whether it gets no call now.
-    package func isOut(at now: Instant) -> Bool { out.map { now < $0.until } ?? false }
+    package func isOut(at now: Instant) -> Bool { isDown || out.map { now < $0.until } ?? false }
+
+    /// Why it is out, whatever the time; none if it is in.
+    package var reason: Reason? { isDown ? .health : out?.reason }
 
     /// Whether a call has failed, so that a success is worth being told.
     package var isTroubled: Bool { failures > 0 || out != nil }
@@ -78,7 +86,7 @@ package struct AddressHealth: Sendable {
     /// - Returns: whether the address is back by that.
     package mutating func connected() -> Bool {
         guard out?.reason == .connect else { return false }
-        self = AddressHealth()
+        reset()
         return true
     }
 
@@ -112,9 +120,19 @@ package struct AddressHealth: Sendable {
     package mutating func succeeded(wasProbe: Bool) -> Bool {
         failures = 0
         guard wasProbe, out != nil else { return false }
-        self = AddressHealth()
+        reset()
         return true
     }
+
+    /// Its health checks have come to something.
+    ///
+    /// - Returns: whether that is new.
+    package mutating func checked(isDown: Bool) -> Bool {
+        defer { self.isDown = isDown }
+        return self.isDown != isDown
+    }
+
+    private mutating func reset() { (out, failures) = (nil, 0) }
 
     private mutating func fail(
         _ reason: Reason,

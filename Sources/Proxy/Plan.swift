@@ -20,6 +20,8 @@ package final class Plan: Sendable {
     package let types: KnownTypes?
     /// The upstream whose types are fetched; none if the file names none.
     package let reflection: ReflectionPlan?
+    /// The upstreams whose addresses are checked.
+    package let health: [HealthPlan]
     /// The chains of the file by their names; the default one comes first.
     let chains: [(name: String, plan: ChainPlan)]
     /// What requests get where they do not have it, by the names of upstreams.
@@ -58,9 +60,15 @@ package final class Plan: Sendable {
         tls = TLSContexts(settings, into: diagnostics)
         types = KnownTypes(settings.types, into: diagnostics)
         reflection = ReflectionPlan(settings, tls)
+        health = HealthPlan.all(settings, tls)
         credentials = resources.credentials
         tokenFiles = Set(credentials.compactMap(\.source.path)).sorted()
         logFiles = resources.logFiles
+        for token in settings.upstreams.compactMap(\.addresses.health?.token)
+        where !credentials.contains(where: { $0.name == token.text }) {
+            let problem = "there is no token interceptor \(Diagnostic.quote(token.text))"
+            diagnostics.report("\(problem); write the name of one", at: token.mark)
+        }
         buckets = resources.buckets?.bounds ?? .standard
         asksForUnits = chains.contains { $0.plan.links.contains { $0.condition?.asksForUnits == true } }
         // Reflection may bring more.

@@ -52,6 +52,7 @@ import Time
         counters.call("s", "M", .grpc)
         let upstream = counters.upstream("u")
         counters.upstreamCall(upstream, code: 0, duration: .nanoseconds(1))
+        counters.hedge(.won, on: upstream)
         _ = (counters.listener("l"), counters.interceptor("i"))
         counters.badRequest("version")
         var snapshot = counters.snapshot()

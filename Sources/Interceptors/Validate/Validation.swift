@@ -201,6 +201,7 @@ final class Validation {
     private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Duration, RetrySkipReason?) {
         if call.retries >= maxRetries { return (.zero, .attempts) }
         if let skipReason = call.retrySkipReason { return (.zero, skipReason) }
+        if call.isHedged { return (.zero, .hedged) }
         if call.upstreamError?.endsCall == true { return (.zero, .deadline) }
         let status = call.upstreamError == nil ? status : 0
         guard plan.mayRepeat(call, status: status, code: code) else { return (.zero, .notIdempotent) }

@@ -94,7 +94,7 @@ extension AccessLogLine {
         } else {
             null("upstream_host")
         }
-        if let address = call.upstreamLeg.addresses.last {
+        if let address = call.upstreamLeg.attempt?.placement?.address?.address ?? call.upstreamLeg.addresses.last {
             field("upstream_address", text: Array("\(address)".utf8).span)
         }
         if let text = call.translationText { field("translated", text: Array(text.utf8).span) }
@@ -124,6 +124,7 @@ extension AccessLogLine {
         if stages.responded > .start { field("first_byte_ms", milliseconds: stages.responded - stages.connected) }
         endObject()
         field("attempts", number: record.attempts)
+        if record.hedges > 0 { field("hedges", number: record.hedges) }
         switch record.decider {
         case .upstream: field("decided_by", text: "upstream" as StaticString)
         case .martlet: field("decided_by", text: "martlet" as StaticString)

@@ -47,7 +47,7 @@ extension Call {
             deadline.timer
             ?? Timer(on: worker.context.loop.timers) { [unowned self] in
                 upstreamLeg.attempt?.count(.timeout)
-                upstreamLeg.attempt?.timePassed()
+                timePassed()
                 fail(sayingWhere(Self.overDeadline), by: .martlet)
             }
         deadline.timer = timer

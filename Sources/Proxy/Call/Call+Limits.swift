@@ -52,9 +52,7 @@ extension Call {
     /// A message of the response is too large, and nothing of it has gone out.
     func responseIsOverLimit() {
         worker.counters.limitHit(.responseMessage)
-        upstreamLeg.attempt?.count(.badResponse)
-        upstreamLeg.attempt?.cancel()
-        upstreamLeg.attempt = nil
+        endAttempts(.badResponse)
         responseFailed(response.reader.overLimitError)
     }
 

@@ -34,7 +34,7 @@ extension Call {
 
     package var heldBytes: Int {
         let queues = [upstreamLeg.outbox, upstreamLeg.retryBuffer.body, upstreamLeg.query, response.hold.body]
-        let flowing = flows.request.heldBytes + flows.response.heldBytes + (upstreamLeg.attempt?.heldBytes ?? 0)
+        let flowing = flows.request.heldBytes + flows.response.heldBytes + upstreamLeg.heldBytes
         return queues.reduce(Self.size + flowing) { $0 + ($1?.capacity ?? 0) }
     }
 

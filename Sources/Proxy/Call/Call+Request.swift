@@ -149,6 +149,7 @@ extension Call {
         upstreamLeg.hasEnd = true
         guard upstreamLeg.isForwarded else { return forward() }
         if let attempt = upstreamLeg.attempt, attempt.isConnected { attempt.sendEnd(trailers: flows.request.trailers) }
+        awaitHedge()
     }
 
     /// Sends bytes of the body, or keeps them until there is a connection.
@@ -157,7 +158,8 @@ extension Call {
             guard acceptsRequest, bytes.count > 0 else { return }
             let queue = upstreamLeg.outbox ?? worker.acquireQueue()
             upstreamLeg.outbox = queue
-            return queue.append(bytes)
+            queue.append(bytes)
+            return limitHedge(queue.count)
         }
         keepForRetry(bytes, by: attempt)
         if attempt.send(body: bytes) { callerLeg.stream.pause(.slowPeer) }

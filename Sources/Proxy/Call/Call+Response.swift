@@ -279,9 +279,7 @@ extension Call {
 
     func failResponse(_ error: RPCError) {
         if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
-        upstreamLeg.attempt?.count(.badResponse)
-        upstreamLeg.attempt?.cancel()
-        upstreamLeg.attempt = nil
+        endAttempts(.badResponse)
         responseFailed(error)
     }
 
@@ -291,9 +289,7 @@ extension Call {
         response.progress = .closed
         releaseHeld(.request, from: 0)
         releaseHeld(.response, from: index)
-        upstreamLeg.attempt?.count(.canceled)
-        upstreamLeg.attempt?.cancel()
-        upstreamLeg.attempt = nil
+        endAttempts(.canceled)
         let trailers = flows.response.trailers ?? worker.acquireHead()
         trailers.notesEdits = true
         flows.response.trailers = trailers

@@ -60,9 +60,7 @@ extension Call {
         if let upstream = route.upstream { worker.counters.retry(reason, on: upstream.counter) }
         worker.counters.verdict(run.chain.links[index].counter, .retry)
         // The upstream did respond.
-        upstreamLeg.attempt?.count(.ok)
-        upstreamLeg.attempt?.cancel()
-        upstreamLeg.attempt = nil
+        endAttempts(.ok)
         releaseHeld(.response, from: 0)
         // What has held the source back belongs to the response that is dropped.
         flows.response.queues.isPaused = false
@@ -80,7 +78,7 @@ extension Call {
 
     /// Says in a gRPC request how often it was sent before (gRFC A6).
     func addRetryHeader() {
-        let count = run.retryCount
+        let count = run.retryCount + record.hedges
         guard count > 0, upstreamLeg.spoken == .grpc else { return }
         request.set(Self.previousAttempts, Array("\(count)".utf8).span)
     }

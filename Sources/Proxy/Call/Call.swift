@@ -160,7 +160,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
             fail(RPCError(.unavailable, "Martlet is stopping, and the drain time is over"), by: .martlet)
         case .canceled, .connectionLost, .code, .unprocessed, .exceeded:
             // Callers that have told their deadline leave when it is over, be it a moment before that is seen here.
-            if isDeadlineOver { upstreamLeg.attempt?.timePassed() }
+            if isDeadlineOver { timePassed() }
             finish(code: .canceled, by: .caller)
         }
     }

@@ -56,9 +56,7 @@ extension Call {
 
     /// Sends a response of our own, which goes back through the links before `index`.
     func send(_ own: LocalResponse, _ outcome: Outcome, before index: Int) {
-        upstreamLeg.attempt?.count(.canceled)
-        upstreamLeg.attempt?.cancel()
-        upstreamLeg.attempt = nil
+        endAttempts(.canceled)
         releaseHeld(.request, from: 0)
         releaseBare(.request)
         releaseHeld(.response, from: index)
@@ -253,7 +251,7 @@ extension Call {
         }
         releaseResponse()
         if let trace = trace.take() { worker.release(trace) }
-        upstreamLeg.attempt.take()?.cancel()
+        endAttempts(.canceled)
     }
 
     /// Nothing waits any more.

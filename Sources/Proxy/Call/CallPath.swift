@@ -60,6 +60,7 @@ extension Call {
         }
         upstreamLeg.progress = .forwarded
         upstreamLeg.retryBuffer.isWanted = run.requestMeets(.retries)
+        if let policy = upstream.hedging { prepareHedge(policy) }
         guard isWithinLimit() else { return }
         if let limit = upstream.settings.limits.calls, !enter(upstream, limit: limit) { return }
         // Messages that are looked at may change, and the length with them.
@@ -100,14 +101,21 @@ extension Call {
         record.attempts += 1
         ledger.enter(.connecting, at: worker.context.loop.now)
         attempt.start()
-        // Until there is a connection, the body stays where it is.
-        if upstreamLeg.attempt === attempt, !attempt.isConnected { callerLeg.stream.pause(.noUpstream) }
+        awaitHedge()
+        // Until there is a connection, the body stays where it is; whole, it may go elsewhere.
+        let isWaiting = upstreamLeg.attempt === attempt && !attempt.isConnected
+        if isWaiting, upstreamLeg.hedge == nil { callerLeg.stream.pause(.noUpstream) }
     }
 
     // MARK: What the attempt tells
 
     /// There is a connection: the request goes out, as far as it has left the chain.
     func attemptConnected(_ attempt: Attempt) {
+        // What was kept for it may have been given up meanwhile.
+        guard !attempt.isHedge || isRetryable else {
+            attempt.cancel()
+            return attemptFailed(attempt, .lost)
+        }
         record.stages.connected = worker.context.loop.now
         ledger.enter(.attempt, at: record.stages.connected)
         // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back. And one
@@ -127,10 +135,10 @@ extension Call {
             if !isOver { sendUpstream(waiting.readable) }
             worker.release(waiting)
         }
-        if upstreamLeg.hasEnd, !isBare, !isOver { upstreamLeg.attempt?.sendEnd(trailers: flows.request.trailers) }
+        if upstreamLeg.hasEnd, !isBare, !isOver { attempt.sendEnd(trailers: flows.request.trailers) }
         let sending = upstreamLeg.sending
         upstreamLeg.sending = .no
-        if case .failed(let error) = sending { return attemptFailed(error) }
+        if case .failed(let error) = sending { return attemptFailed(attempt, error) }
         callerLeg.stream.resume(.noUpstream)
     }
 
@@ -191,8 +199,8 @@ extension Call {
     }
 
     /// The attempt came to nothing: the call fails with it, unless it is one that may be retried.
-    func attemptFailed(_ error: UpstreamError) {
-        guard !isOver, let attempt = upstreamLeg.attempt else { return }
+    func attemptFailed(_ attempt: Attempt, _ error: UpstreamError) {
+        guard !isOver, upstreamLeg.has(attempt) else { return }
         guard case .no = upstreamLeg.sending else {
             upstreamLeg.sending = .failed(error)
             return
@@ -201,22 +209,21 @@ extension Call {
         if let limit = error.limit { worker.counters.limitHit(limit) }
         // Servers that calls are spread over evenly may all close connections at the same time, by the same count.
         let maxAttempts = SentRequest.maxAttempts * (attempt.placement == nil ? 1 : 2)
-        if attempt.canRetry(after: error), isRetryable, record.attempts < maxAttempts {
+        let isAlone = upstreamLeg.hedge?.rivals.isEmpty ?? true
+        if isAlone, attempt.canRetry(after: error), isRetryable, record.attempts < maxAttempts {
             worker.counters.retry(.connection, on: attempt.upstream.counter)
             return retryAttempt()
         }
-        attempt.cancel()
-        upstreamLeg.attempt = nil
+        if goesOn(without: attempt, after: error) { return }
+        endAttempts(error.result)
         upstreamLeg.error = error
         responseFailed(error.error(upstream: attempt.upstream.settings.name, for: rpcProtocol))
     }
 
     /// The time that the upstream's settings allow is over, be there an attempt or not.
     private func timedOut(_ upstream: Upstream) {
-        upstreamLeg.attempt?.count(.timeout)
-        upstreamLeg.attempt?.timePassed()
-        upstreamLeg.attempt?.cancel()
-        upstreamLeg.attempt = nil
+        timePassed()
+        endAttempts(.timeout)
         upstreamLeg.error = .callTimeout
         let error = UpstreamError.callTimeout.error(upstream: upstream.settings.name, for: rpcProtocol)
         responseFailed(sayingWhere(error))

@@ -28,6 +28,8 @@ struct CallRecord {
     /// What the caller was told, or what the upstream said, about a failure.
     var message: [UInt8] = []
     var attempts = 0
+    /// Those of the attempts that hedging has begun.
+    var hedges = 0
     var decider = Decider.upstream
 
     /// The whole time of the call.

@@ -44,6 +44,8 @@ struct UpstreamLeg {
     /// The end of the request is through the chain.
     var hasEnd = false
     var attempt: Attempt?
+    /// What else is tried until there is a response, if the call may be sent to several addresses.
+    var hedge: Hedge?
     var sending = Sending.no
     /// What is through the chain and waits for a connection.
     var outbox: ByteQueue?
@@ -87,6 +89,14 @@ struct UpstreamLeg {
     /// Reads a response of the upstream, as it is when translated.
     func makeReader(messageLimit: Int?) -> ResponseReader {
         rpcProtocol.upstreamSide.makeReader(codec: codec, messageLimit: messageLimit)
+    }
+
+    /// How many bytes are set aside for what its attempts wait for.
+    var heldBytes: Int { (hedge?.rivals ?? []).reduce(attempt?.heldBytes ?? 0) { $0 + $1.heldBytes } }
+
+    /// Whether an attempt is one of the call.
+    func has(_ attempt: Attempt) -> Bool {
+        self.attempt === attempt || hedge?.rivals.contains { $0 === attempt } == true
     }
 
     var isForwarded: Bool { progress >= .forwarded }

@@ -73,8 +73,7 @@ extension Call {
     fileprivate func responseWasUndeliverable(_ error: RPCError) {
         guard !isOver else { return }
         if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
-        upstreamLeg.attempt?.count(.badResponse)
-        upstreamLeg.attempt.take()?.cancel()
+        endAttempts(.badResponse)
         record.message = Array(error.message.utf8)
         finish(code: error.code, by: .martlet)
     }

@@ -13,6 +13,10 @@ extension TranslatedStream: AttemptStreamUser {
 
     func received(head: HTTPHead, end: Bool) {
         attempt.headCame()
+        if end {
+            forgetStream()
+            guard !attempt.drops(head, in: upstream) else { return worker.release(head) }
+        }
         response.reader.read(head, upstream)
         response.status = head.status
         response.compression = head.compression(upstream)
@@ -27,10 +31,7 @@ extension TranslatedStream: AttemptStreamUser {
             return fail(.untranslatedResponse(error))
         }
         if upstream.family == .connect { head.removeOutcomeFields() }
-        if end {
-            forgetStream()
-            return finish(head, response.reader.end(), trailers: nil)
-        }
+        if end { return finish(head, response.reader.end(), trailers: nil) }
         // What is no response of the protocol says what it is at its end, and what has one message waits for the status.
         guard caller.hasEnvelopes, upstream.hasEnvelopes, response.reader.hasMessages else {
             response.head = head
@@ -83,6 +84,7 @@ extension TranslatedStream: AttemptStreamUser {
 
     func wantsBody() { attempt.wantsBody() }
     func headCame() { attempt.headCame() }
+    func drops(_ head: HTTPHead, in rpcProtocol: RPCProtocol) -> Bool { attempt.drops(head, in: rpcProtocol) }
 
     func streamFailed(_ error: UpstreamError) {
         forgetStream()

@@ -23,15 +23,19 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     private var hasHead = false
     private var isCounted = false
     private var isServed = false
+    /// Whether it runs beside another, since that has no response yet.
+    let isHedge: Bool
+    private var isHedgeCounted = false
     /// What the connection had sent before the attempt.
     private var sentBefore = 0
     /// Where it goes among several addresses.
     let placement: Placement?
 
-    init(of call: Call, on upstream: Upstream) {
+    init(of call: Call, on upstream: Upstream, isHedge: Bool = false) {
         self.call = call
         self.upstream = upstream
-        placement = upstream.balancer.map { Placement(of: call, by: $0) }
+        self.isHedge = isHedge
+        placement = upstream.balancer.map { Placement(of: call, by: $0, needsUntried: isHedge) }
     }
 
     /// The version of HTTP that the call came by, if that can carry it to the upstream.
@@ -64,9 +68,17 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     /// Ends the attempt; the call is told nothing any more.
     func cancel() {
+        count(hedge: .lost)
         end()
         if !isConnected { upstream.withdraw(self) }
         stream.take()?.reset(.canceled)
+    }
+
+    /// Counts what hedging has brought with it, unless that has been counted already.
+    func count(hedge result: HedgeLabel) {
+        guard isHedge, !isHedgeCounted else { return }
+        isHedgeCounted = true
+        call.worker.counters.hedge(result, on: upstream.counter)
     }
 
     /// Counts what became of the attempt, unless that has been counted already.
@@ -139,7 +151,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
             placement.report(error.error(upstream: upstream.settings.name, for: .http).message)
         }
         end()
-        call.attemptFailed(error)
+        call.attemptFailed(self, error)
     }
 
     // MARK: Retries
@@ -200,6 +212,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     func received(informational head: HTTPHead) {
         hasResponded = true
+        guard call.upstreamLeg.attempt === self else { return }
         call.responded(informational: head)
     }
 
@@ -211,10 +224,14 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         attemptTimer.take()?.cancel()
     }
 
+    func drops(_ head: HTTPHead, in rpcProtocol: RPCProtocol) -> Bool { call.drops(self, head, in: rpcProtocol) }
+
     func received(head: HTTPHead, end: Bool) {
         headCame()
         placement?.report(status: head.status)
         if end { complete() }
+        guard !drops(head, in: call.rpcProtocol) else { return upstream.context.release(head) }
+        call.win(self)
         call.responded(head: head, end: end)
     }
 

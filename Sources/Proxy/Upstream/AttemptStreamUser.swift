@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Protocols
 
 /// Who uses a stream of an upstream that may be translated on its way: an attempt, or what translates for it.
 protocol AttemptStreamUser: HTTPStreamUser {
@@ -6,6 +7,8 @@ protocol AttemptStreamUser: HTTPStreamUser {
     func wantsBody()
     /// The head of a response has come, and may be held on its way.
     func headCame()
+    /// A response that is nothing but this head has come: whether nobody wants it, as others may do better.
+    func drops(_ head: HTTPHead, in rpcProtocol: RPCProtocol) -> Bool
     /// The exchange cannot go on, for another reason than a reset; the stream is no longer the user's.
     func streamFailed(_ error: UpstreamError)
 }

@@ -36,6 +36,8 @@ public final class Upstream {
     let defaults: RequestDefaults?
     /// The cookies that the upstream has set, where they are kept.
     let cookies: CookieStore?
+    /// Which calls go to several addresses; none if no call does.
+    let hedging: HedgePolicy?
     /// The calls under way in the process; none where nobody counts them.
     let calls: UpstreamCallLimit?
     /// How many calls may be retried.
@@ -102,6 +104,7 @@ public final class Upstream {
             minimumPerSecond: settings.retryBudget.minimumPerSecond
         )
         isConfidential = settings.isConfidential
+        hedging = addresses == nil ? nil : HedgePolicy(settings.addresses)
         authority = settings.authority.map { Array($0.utf8) }
         fixed =
             switch settings.url.scheme {
@@ -144,9 +147,7 @@ public final class Upstream {
 
     /// The attempt waits no more.
     func withdraw(_ attempt: any ConnectionSeeker) {
-        if let balancer { return balancer.withdraw(attempt) }
-        sole.http1.withdraw(attempt)
-        sole.http2.withdraw(attempt)
+        if let balancer { balancer.withdraw(attempt) } else { sole.withdraw(attempt) }
     }
 
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.

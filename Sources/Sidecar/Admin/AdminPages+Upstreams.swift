@@ -46,8 +46,8 @@ struct AddressReport {
     let state: State
     let calls: Int
     let connections: Int
-    /// Why it is out, and for how much longer.
-    let out: (reason: String, left: Duration)?
+    /// Why it is out, and for how much longer; until a health check succeeds if no time is given.
+    let out: (reason: String, left: Duration?)?
 
     func write(to json: inout JSONWriter) {
         json.field("address", string: "\(address)")
@@ -56,15 +56,15 @@ struct AddressReport {
         json.field("connections", number: connections)
         guard let out else { return }
         json.field("reason", string: out.reason)
-        json.field("out_ms", milliseconds: out.left)
+        if let left = out.left { json.field("out_ms", milliseconds: left) }
     }
 
     /// The address in one line.
     var line: String {
         let counts = "\(calls == 1 ? "1 call" : "\(calls) calls")"
         guard let out else { return "\(address), \(state.rawValue), \(counts)" }
-        let seconds = max(0, (out.left + .second - .nanoseconds(1)).seconds)
-        return "\(address), out for \(seconds)s: \(out.reason)"
+        let time = out.left.map { " for \(max(0, ($0 + .second - .nanoseconds(1)).seconds))s" } ?? ""
+        return "\(address), out\(time): \(out.reason)"
     }
 }
 
@@ -78,23 +78,23 @@ extension Daemon {
         }
         let now = loop.now
         return (table?.states ?? []).compactMap { state in
-            guard let usage = usages[state.address] else { return nil }
-            let out = state.outUntil.map { until in
-                (reason: state.error ?? "no connection", left: max(.zero, until - now))
-            }
+            let usage = usages[state.address]
+            guard usage != nil || table?.has(state.address) == true else { return nil }
+            let isLeaving = usage?.isLeaving ?? false
+            let out = isLeaving ? nil : state.out.map { ($0.reason, $0.until.map { max(.zero, $0 - now) }) }
             return AddressReport(
                 address: state.address,
-                state: usage.isLeaving ? .leaving : out == nil ? .in : .out,
-                calls: usage.calls,
-                connections: usage.connections,
-                out: usage.isLeaving ? nil : out
+                state: isLeaving ? .leaving : out == nil ? .in : .out,
+                calls: usage?.calls ?? 0,
+                connections: usage?.connections ?? 0,
+                out: out
             )
         }
     }
 
     /// The addresses of upstreams by their states, and how often some were put out.
     func addressFamilies(_ report: Report) -> [MetricFamily] {
-        var (states, ejections) = ([MetricSample](), [MetricSample]())
+        var (states, ejections, checks) = ([MetricSample](), [MetricSample](), [MetricSample]())
         for table in budgets.shared.all(AddressTable.self).sorted(by: { $0.name < $1.name }) {
             let reports = addressStates(of: table.name, report)
             guard !reports.isEmpty else { continue }
@@ -105,8 +105,14 @@ extension Daemon {
             for (reason, count) in table.ejections {
                 ejections.append(MetricSample([table.name, reason], .number(count)))
             }
+            for (result, count) in table.checks {
+                checks.append(MetricSample([table.name, result], .number(count)))
+            }
         }
-        return [MetricFamily(.upstreamAddresses, states), MetricFamily(.upstreamEjections, ejections)]
+        return [
+            MetricFamily(.upstreamAddresses, states), MetricFamily(.upstreamEjections, ejections),
+            MetricFamily(.upstreamHealthChecks, checks),
+        ]
     }
 }
 

@@ -34,6 +34,8 @@ final class Daemon {
     private(set) var certificates: CertificateFiles?
     /// What fetches types; none if no configuration has named an upstream for it.
     var reflection: ReflectionManager?
+    /// What checks addresses; none if no configuration has asked for that.
+    var health: HealthChecker?
     private(set) var admin = AdminService()
     private var keepers: Keepers?
     /// The last report of each worker, by its index.
@@ -214,6 +216,7 @@ final class Daemon {
         let settings = plan.settings
         let values = credentials?.files.use(plan.tokenFiles) ?? [:]
         let types = types(of: plan)
+        checkHealth(plan)
         self.settings = settings
         log.level = settings.logLevel
         for line in loaded.warnings { log.log(.warn, line) }
@@ -320,6 +323,7 @@ final class Daemon {
     private func finish() -> Exit {
         credentials?.manager.end()
         reflection?.end()
+        health?.end()
         let stuck = workers?.stop() ?? []
         guard stuck.isEmpty else {
             // It may use anything still, so nothing is taken down.

@@ -62,8 +62,11 @@ final class TokenFiles {
         return tokens
     }
 
+    /// The token of a file, if it has one.
+    func token(_ path: String) -> [UInt8]? { tokens[path].flatMap { $0 } }
+
     /// Whether a file has a token.
-    func hasToken(_ path: String) -> Bool { tokens[path].flatMap { $0 } != nil }
+    func hasToken(_ path: String) -> Bool { token(path) != nil }
 
     /// The wall time at which the token of a file ends, if it says so.
     func expiry(of path: String) -> WallTime? { expiries[path] }

@@ -2,10 +2,11 @@ internal import RPC
 
 /// What one worker, or all of them, had counted at one moment.
 public struct CountersSnapshot: Sendable {
-    /// The columns of an upstream behind the results of attempts: retries, and the codes of calls.
+    /// The columns of an upstream behind the results of attempts: retries, the codes of calls, and hedges.
     static let upstreamRetries = AttemptResult.allCases.count
     static let codes = upstreamRetries + 1
-    static let upstreamColumns = codes + RPCCode.allCases.count
+    static let hedges = codes + RPCCode.allCases.count
+    static let upstreamColumns = hedges + HedgeLabel.allCases.count
     /// The columns of an upstream's pools: connections that are idle, connections with calls, calls that wait.
     static let idle = 0
     static let active = 1

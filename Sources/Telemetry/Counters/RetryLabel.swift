@@ -39,6 +39,8 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
     case pushback
     /// There is no other credential than the one that was rejected.
     case credential
+    /// Hedging has sent the call to several addresses.
+    case hedged
 
     /// The value of the label.
     public var label: StaticString {
@@ -53,6 +55,7 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
         case .notIdempotent: "not_idempotent"
         case .pushback: "pushback"
         case .credential: "credential"
+        case .hedged: "hedged"
         }
     }
 
@@ -69,6 +72,7 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
         case .notIdempotent: "the request is not idempotent"
         case .pushback: "the upstream asked for no retry"
         case .credential: "there is no newer credential"
+        case .hedged: "the call was hedged"
         }
     }
 }

@@ -137,6 +137,11 @@ public final class WorkerCounters {
         upstreams[upstream.row, CountersSnapshot.upstreamRetries] &+= 1
     }
 
+    /// Counts what became of a further attempt of a hedged call.
+    public func hedge(_ result: HedgeLabel, on upstream: UpstreamCounter) {
+        upstreams[upstream.row, CountersSnapshot.hedges + Int(result.rawValue)] &+= 1
+    }
+
     /// Counts a retry that was due and is not sent.
     public func retrySkipped(_ reason: RetryReason, _ skipReason: RetrySkipReason) {
         retries[CountersSnapshot.retryIndex(reason, skipped: skipReason)] &+= 1

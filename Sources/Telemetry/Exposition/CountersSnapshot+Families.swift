@@ -10,6 +10,7 @@ extension CountersSnapshot {
             MetricFamily(.interceptorDuration, interceptors.samples { summary(ofInterceptor: $0) }),
             upstreams.family(.upstreamAttempts, AttemptResult.allCases.map(\.label)),
             MetricFamily(.upstreamRetries, upstreams.samples { .number(upstreams[$0, Self.upstreamRetries]) }),
+            MetricFamily(.hedges, upstreams.names.indices.flatMap(hedges)),
             MetricFamily(.upstreamCalls, upstreams.names.indices.flatMap { upstreamCalls($0, codeNames) }),
             MetricFamily(.upstreamCallDuration, upstreams.names.indices.compactMap(upstreamCallDuration)),
             pools.family(.upstreamConnections, ["idle", "active"]),
@@ -42,17 +43,24 @@ extension CountersSnapshot {
 
     /// The calls of an upstream by code: one sample for each code that some call has ended with.
     private func upstreamCalls(_ row: Int, _ codeNames: [StaticString]) -> [MetricSample] {
-        (0..<Self.upstreamColumns - Self.codes).compactMap { code in
+        (0..<Self.hedges - Self.codes).compactMap { code in
             let count = upstreams[row, Self.codes + code]
             guard count > 0 else { return nil }
             return MetricSample([upstreams.names[row], codeNames.label(ofCode: code)], .number(count))
         }
     }
 
+    /// The further attempts of hedged calls; nothing for an upstream that has none.
+    private func hedges(_ row: Int) -> [MetricSample] {
+        let counts = HedgeLabel.allCases.map { ($0.label, upstreams[row, Self.hedges + Int($0.rawValue)]) }
+        guard counts.contains(where: { $0.1 > 0 }) else { return [] }
+        return counts.map { MetricSample([upstreams.names[row], $0.description], .number($1)) }
+    }
+
     /// The durations of an upstream's calls; none if there was no call.
     private func upstreamCallDuration(_ row: Int) -> MetricSample? {
         let name = upstreams.names[row]
-        guard (Self.codes..<Self.upstreamColumns).contains(where: { upstreams[row, $0] > 0 }) else { return nil }
+        guard (Self.codes..<Self.hedges).contains(where: { upstreams[row, $0] > 0 }) else { return nil }
         return upstreamDurations[name].map { MetricSample([name], .histogram($0)) }
     }
 

@@ -4,9 +4,11 @@ extension Metric {
     public static let all: [Metric] = [
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
         interceptorDuration,
-        upstreamAttempts, upstreamRetries, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
+        upstreamAttempts, upstreamRetries, hedges, upstreamCalls, upstreamCallDuration, upstreamConnections,
+        upstreamWaiting,
         upstreamAddresses,
-        upstreamEjections, upstreamInsecure, retries, credentialExpiry, credentialRefreshes, typesRefreshes,
+        upstreamEjections, upstreamHealthChecks, upstreamInsecure, retries, credentialExpiry, credentialRefreshes,
+        typesRefreshes,
         typesRefreshTime, connections,
         connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsErrors,
@@ -82,6 +84,12 @@ extension Metric {
         .counter,
         "Retries started, by upstream.",
         labels: ["upstream"]
+    )
+    static let hedges = Metric(
+        "martlet_hedges_total",
+        .counter,
+        "Attempts that hedging sent to another address, or did not send, by result.",
+        labels: ["upstream", "result"]
     )
     static let upstreamCalls = Metric(
         "martlet_upstream_calls_total",
@@ -171,11 +179,18 @@ extension Metric {
         "Addresses of an upstream whose calls are spread, by state.",
         labels: ["upstream", "state"]
     )
-    /// How often an address was put out, by `upstream` and `reason`: `connect` or `calls`.
+    /// How many health checks have ended, by `upstream` and `result`: `up`, `unknown` or `down`.
+    public static let upstreamHealthChecks = Metric(
+        "martlet_upstream_health_checks_total",
+        .counter,
+        "Health checks of addresses, by result. An address that does not know its service is unknown, and gets calls.",
+        labels: ["upstream", "result"]
+    )
+    /// How often an address was put out, by `upstream` and `reason`: `connect`, `calls` or `health`.
     public static let upstreamEjections = Metric(
         "martlet_upstream_ejections_total",
         .counter,
-        "How often an address got no more calls, because of its connections or of the outcomes of its calls.",
+        "How often an address got no more calls, because of its connections, its calls or its health checks.",
         labels: ["upstream", "reason"]
     )
     static let tlsErrors = Metric(

@@ -6,16 +6,8 @@ import time
 
 import grpc
 import pytest
-from support.servers.replicas import HTTPReplica, states
+from support.servers.replicas import HTTPReplica, listed, states
 from support.wait import eventually
-
-
-def listed(replicas, more="", chain="", scheme="h2c", top=""):
-    addresses = ", ".join(f'"{replica.name}"' for replica in replicas)
-    return (
-        f"listen: 127.0.0.1:0\n{top}\nupstreams: {{ default: {{ url: '{scheme}://orders.test:1', addresses: [ {addresses} ]{more} }} }}\n"
-        f"interceptors: [ {chain} ]\n"
-    )
 
 
 EJECT = ", eject: { failures: 5, for: 300ms, max: 2s }"

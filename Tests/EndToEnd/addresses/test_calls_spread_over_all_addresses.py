@@ -5,13 +5,8 @@ import time
 from collections import Counter
 
 import pytest
-from support.servers.replicas import HTTPReplica, states
+from support.servers.replicas import HTTPReplica, listed, states
 from support.wait import eventually
-
-
-def listed(replicas, more=""):
-    addresses = ", ".join(f'"{replica.name}"' for replica in replicas)
-    return f"listen: 127.0.0.1:0\nupstreams: {{ default: {{ url: 'h2c://orders.test:1', addresses: [ {addresses} ]{more} }} }}\n"
 
 
 def is_even(spread, replicas, within=0.1):

@@ -14,6 +14,8 @@ package final class AddressTable: Sendable {
         /// The addresses that the upstream has now.
         var current: Set<SocketAddress> = []
         var isAllOut = false
+        /// How many health checks have come to what.
+        var checks: [String: Int] = [:]
     }
 
     /// One address; as long as a worker has it.
@@ -21,22 +23,37 @@ package final class AddressTable: Sendable {
         /// The address.
         package let address: SocketAddress
         private let health = Locked(AddressHealth())
-        private let lastError = Locked<String?>(nil)
+        /// What calls and checks have failed with last, for people.
+        private let errors = Locked<(calls: String?, check: String?)>((nil, nil))
 
         fileprivate init(_ address: SocketAddress) { self.address = address }
 
         /// What is known.
         var current: AddressHealth { health.withLock { $0 } }
-        /// Until when it gets no calls, if it is out.
-        package var outUntil: Instant? { current.out?.until }
-        /// Why it is out, or what has failed last, for people.
-        package var error: String? { lastError.withLock { $0 } }
+
+        /// Why it gets no calls, for people, and until when; as long as its checks fail if there is no time.
+        package var out: (reason: String, until: Instant?)? {
+            let (current, errors) = (current, errors.withLock { $0 })
+            if current.isDown { return ("health check: \(errors.check ?? "failed")", nil) }
+            return current.out.map { (errors.calls ?? "no connection", $0.until) }
+        }
 
         func isOut(at now: Instant) -> Bool { health.withLock { $0.isOut(at: now) } }
 
         func change<Result>(_ error: String? = nil, _ body: (inout AddressHealth) -> Result) -> Result {
-            if let error { lastError.withLock { $0 = error } }
+            if let error { errors.withLock { $0.calls = error } }
             return health.withLock(body)
+        }
+
+        /// Its health checks have come to something.
+        ///
+        /// - Parameters:
+        ///   - isDown: whether it gets no calls.
+        ///   - failure: what the last one has failed with, if it has.
+        /// - Returns: whether that is new.
+        func check(isDown: Bool, _ failure: String? = nil) -> Bool {
+            if let failure { errors.withLock { $0.check = failure } }
+            return health.withLock { $0.checked(isDown: isDown) }
         }
     }
 
@@ -90,15 +107,34 @@ package final class AddressTable: Sendable {
     /// Whether no address was in when one was looked for last.
     var isAllOut: Bool { content.withLock(\.isAllOut) }
 
+    /// Nobody checks the address any more.
+    func removeCheck(of address: SocketAddress) {
+        let state = content.withLock { $0.states[address] }
+        _ = state?.check(isDown: false)
+    }
+
+    /// A health check has ended.
+    func noteCheck(_ result: String) { content.withLock { $0.checks[result, default: 0] += 1 } }
+
     /// All addresses that are known, in order.
     package var states: [State] {
         let states = content.withLock { Array($0.states.values) }
         return states.sorted { "\($0.address)" < "\($1.address)" }
     }
 
+    /// Whether the upstream has an address now.
+    package func has(_ address: SocketAddress) -> Bool { content.withLock { $0.current.contains(address) } }
+
     /// How often addresses were put out, by reason.
     package var ejections: [(reason: String, count: Int)] {
         let counts = content.withLock { $0.ejections }
-        return [("connect", counts[.connect] ?? 0), ("calls", counts[.calls] ?? 0)]
+        return [
+            ("connect", counts[.connect] ?? 0), ("calls", counts[.calls] ?? 0), ("health", counts[.health] ?? 0),
+        ]
+    }
+
+    /// How many health checks have come to what.
+    package var checks: [(result: String, count: Int)] {
+        content.withLock(\.checks).map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
     }
 }

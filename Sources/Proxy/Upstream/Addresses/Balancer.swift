@@ -82,8 +82,7 @@ final class Balancer {
     /// The attempt waits no more.
     func withdraw(_ seeker: any ConnectionSeeker) {
         waiting.removeAll { $0 === seeker }
-        seeker.placement?.address?.http1.withdraw(seeker)
-        seeker.placement?.address?.http2.withdraw(seeker)
+        seeker.placement?.address?.withdraw(seeker)
     }
 
     // MARK: What becomes of calls
@@ -158,6 +157,12 @@ final class Balancer {
 
     // MARK: The choice
 
+    /// Whether there is an address for a call that it has not tried.
+    func hasUntried(by call: Call) -> Bool {
+        let (now, tried) = (now, call.upstreamLeg.addresses)
+        return byAddress.values.contains { $0.state?.isOut(at: now) != true && $0.address.map(tried.contains) == false }
+    }
+
     /// The address for an attempt; none if each has failed it.
     private func choose(_ placement: Placement) -> UpstreamAddress? {
         let now = now
@@ -168,11 +173,13 @@ final class Balancer {
         let hasTried = !placement.call.upstreamLeg.addresses.isEmpty
         for group in groups {
             let isNew = hasTried ? { fits($0) && !placement.hasTried($0) } : fits
-            if let address = pick(group, hash, isNew) ?? (hasTried ? pick(group, hash, fits) : nil) {
+            let mayRepeat = hasTried && !placement.needsUntried
+            if let address = pick(group, hash, isNew) ?? (mayRepeat ? pick(group, hash, fits) : nil) {
                 if table.isAllOut { _ = table.note(allOut: false) }
                 return address
             }
         }
+        guard !placement.needsUntried else { return nil }
         // All are out: none is better than another.
         for group in groups {
             guard let address = pick(group, hash, { !placement.hasFailed(at: $0) }) else { continue }
@@ -245,7 +252,8 @@ final class Balancer {
 
     /// There is no address now: the attempt waits for one as long as it may.
     private func wait(_ seeker: any ConnectionSeeker, _ placement: Placement, _ error: UpstreamError) {
-        guard upstream.settings.connectWait != nil || groups.isEmpty else { return seeker.failed(error) }
+        let mayWait = upstream.settings.connectWait != nil || groups.isEmpty
+        guard mayWait, !placement.needsUntried else { return seeker.failed(error) }
         guard waiting.count < upstream.settings.limits.waiting else { return seeker.failed(.tooManyWaiting) }
         placement.waitsSince = now
         waiting.append(seeker)

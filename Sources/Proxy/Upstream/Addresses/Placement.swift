@@ -20,8 +20,11 @@ final class Placement {
     /// Since when it waits for an address.
     var waitsSince = Instant.max
 
-    init(of call: Call, by balancer: Balancer) {
-        (self.call, self.balancer) = (call, balancer)
+    /// Whether only an address will do that the call has not tried.
+    let needsUntried: Bool
+
+    init(of call: Call, by balancer: Balancer, needsUntried: Bool) {
+        (self.call, self.balancer, self.needsUntried) = (call, balancer, needsUntried)
     }
 
     /// The attempt goes to an address.

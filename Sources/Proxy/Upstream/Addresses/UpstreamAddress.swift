@@ -46,6 +46,12 @@ final class UpstreamAddress {
     /// An attempt is over.
     func leave() { calls -= 1 }
 
+    /// The attempt waits no more.
+    func withdraw(_ seeker: any ConnectionSeeker) {
+        http1.withdraw(seeker)
+        http2.withdraw(seeker)
+    }
+
     /// Makes no new connections for later.
     func drain() {
         http1.drain()

@@ -9,9 +9,19 @@ from concurrent import futures
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from dnslib import QTYPE, RR, SRV, A, DNSRecord
 
 METHOD = "/shop.v1.OrderService/Get"
+
+
+def listed(replicas, more="", chain="", scheme="h2c", top=""):
+    """A configuration whose upstream has the addresses of replicas."""
+    addresses = ", ".join(f'"{replica.name}"' for replica in replicas)
+    return (
+        f"listen: 127.0.0.1:0\n{top}\nupstreams: {{ default: {{ url: '{scheme}://orders.test:1', addresses: [ {addresses} ]{more} }} }}\n"
+        f"interceptors: [ {chain} ]\n"
+    )
 
 
 def free_port(hosts):
@@ -32,30 +42,65 @@ class GRPCReplica:
 
     def __init__(self, host, port):
         self.name = f"{host}:{port}"
-        self.calls = 0
+        self.calls = self.canceled = 0
+        self.metadata = {}
         self.mode = "ok"
         self.gate = threading.Event()
-        self.server = None
+        self.server = self.health = None
         self.start()
 
     def start(self):
         self.server = grpc.server(futures.ThreadPoolExecutor(16), options=[("grpc.so_reuseport", 0)])
         handler = grpc.unary_unary_rpc_method_handler(self.respond)
         self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("shop.v1.OrderService", {"Get": handler}),))
+        if self.health:
+            health_pb2_grpc.add_HealthServicer_to_server(self.health, self.server)
         assert self.server.add_insecure_port(self.name)
         self.server.start()
 
+    def serve_health(self, **services):
+        """Has a health service from the next start on; `True` is serving, and the key `all` is the whole server."""
+        self.health = health.HealthServicer()
+        for name, serves in services.items():
+            self.set_health(serves, "" if name == "all" else name.replace("_", "."))
+        self.stop()
+        self.gate.clear()
+        self.start()
+
+    def set_health(self, serves, service=""):
+        status = health_pb2.HealthCheckResponse
+        self.health.set(service, status.SERVING if serves else status.NOT_SERVING)
+
     def respond(self, request, context):
         self.calls += 1
+        self.metadata = dict(context.invocation_metadata())
+        ended = threading.Event()
+
+        def over():
+            self.canceled += not ended.is_set()
+
+        context.add_callback(over)
+        try:
+            return self.outcome(request, context)
+        finally:
+            ended.set()
+
+    def outcome(self, request, context):
         match self.mode:
             case "slow":
                 threading.Event().wait(0.1)
             case "hang":
-                self.gate.wait(30)
+                while context.is_active() and not self.gate.wait(0.02):
+                    pass
             case "trailers":
                 context.send_initial_metadata([("x-head", "1")])
                 context.abort(grpc.StatusCode.UNAVAILABLE, "sick")
             case "unavailable":
+                context.abort(grpc.StatusCode.UNAVAILABLE, "sick")
+            case "invalid":
+                context.abort(grpc.StatusCode.INVALID_ARGUMENT, "wrong")
+            case "never again":
+                context.set_trailing_metadata([("grpc-retry-pushback-ms", "-1")])
                 context.abort(grpc.StatusCode.UNAVAILABLE, "sick")
         return self.name.encode()
 
@@ -72,8 +117,11 @@ class HTTPReplica:
     def __init__(self, host, port):
         replica = self
         self.name = f"{host}:{port}"
-        self.calls = 0
-        self.status = 200
+        self.calls = self.checks = 0
+        self.gate = threading.Event()
+        self.gate.set()
+        self.status = self.health = 200
+        self.check_headers = {}
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -81,13 +129,22 @@ class HTTPReplica:
             def do_POST(self):
                 self.rfile.read(int(self.headers.get("content-length", 0)))
                 replica.calls += 1
+                replica.gate.wait(30)
                 body = replica.name.encode()
                 self.send_response(replica.status)
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
 
-            do_GET = do_POST
+            def do_GET(self):
+                if self.path != "/healthz":
+                    return self.do_POST()
+                replica.checks += 1
+                replica.check_headers = dict(self.headers)
+                self.send_response(replica.health)
+                self.send_header("content-length", "2")
+                self.end_headers()
+                self.wfile.write(b"ok")
 
             def log_message(self, *arguments):
                 pass
@@ -99,6 +156,7 @@ class HTTPReplica:
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def stop(self, grace=None):
+        self.gate.set()
         if self.server:
             self.server.shutdown()
             self.server.server_close()

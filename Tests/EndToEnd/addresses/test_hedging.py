@@ -1,0 +1,270 @@
+"""A call without a response goes to another address as well, if it may be sent twice, and the first response counts."""
+
+import json
+import socket
+import time
+from concurrent import futures
+
+import grpc
+import pytest
+from support.servers.replicas import METHOD, HTTPReplica, listed
+from support.wait import eventually, settled
+
+LISTED = ", hedge: {{ after: {}, methods: [shop.v1.OrderService/Get] }}"
+HEDGE = LISTED.format("50ms")
+
+
+def hedges(proxy, result):
+    return proxy.metrics().total("martlet_hedges_total", upstream="default", result=result)
+
+
+def timed(call):
+    start = time.monotonic()
+    return call(), time.monotonic() - start
+
+
+def test_a_server_that_hangs_costs_a_moment(martlet, replicas, caller, tmp_path):
+    servers = replicas(3)
+    servers[0].mode = "hang"
+    more = HEDGE + ", retry_budget: { min_per_second: 100 }"
+    proxy = martlet(listed(servers, more, f"{{ log: {{ to: {tmp_path}/access.log }} }}"))
+    client = caller(proxy)
+    took = []
+    for _ in range(60):
+        name, seconds = timed(client.call)
+        assert name in {server.name for server in servers[1:]}
+        took.append(seconds)
+    assert servers[0].calls > 0
+    assert max(took) < 1, took
+    # The server that has lost sees that nobody waits for it.
+    eventually(lambda: servers[0].canceled == servers[0].calls)
+    assert hedges(proxy, "won") == servers[0].calls
+    assert hedges(proxy, "lost") == hedges(proxy, "failed") == 0
+    assert proxy.metrics().total("martlet_upstream_attempts_total", result="canceled") == servers[0].calls
+    # That was no failure of anybody.
+    assert proxy.metrics().total("martlet_upstream_addresses", state="in") == 3
+    eventually(lambda: (tmp_path / "access.log").read_text().count("\n") >= 60)
+    lines = [json.loads(line) for line in (tmp_path / "access.log").read_text().splitlines()]
+    hedged = [line for line in lines if "hedges" in line]
+    assert len(hedged) == servers[0].calls
+    assert all((line["hedges"], line["attempts"], line["code"]) == (1, 2, "ok") for line in hedged)
+    assert all(line["upstream_address"] != servers[0].name for line in lines)
+
+
+def test_a_method_that_is_not_listed_is_never_sent_twice(martlet, replicas, caller):
+    servers = replicas(2)
+    for server in servers:
+        server.mode = "slow"
+    proxy = martlet(listed(servers, ", hedge: { after: 10ms, methods: [shop.v1.OrderService/List, shop.v1.Other/*] }"))
+    caller(proxy).spread(40)
+    assert sum(server.calls for server in servers) == 40
+    assert proxy.metrics().total("martlet_hedges_total") == 0
+
+
+def test_a_failure_is_not_waited_for(martlet, replicas, caller):
+    servers = replicas(2)
+    servers[0].mode = "unavailable"
+    proxy = martlet(listed(servers, LISTED.format("20s") + ", retry_budget: { min_per_second: 100 }"))
+    client = caller(proxy)
+    assert {client.call(timeout=5) for _ in range(40)} == {servers[1].name}
+    assert servers[0].calls > 0
+    assert hedges(proxy, "won") == servers[0].calls
+    # It says how often the call was sent before.
+    assert servers[1].metadata.get("grpc-previous-rpc-attempts") in {None, "1"}
+
+
+def test_what_every_server_would_say_is_no_failure(martlet, replicas, caller):
+    servers = replicas(2)
+    for server in servers:
+        server.mode = "invalid"
+    proxy = martlet(listed(servers, HEDGE))
+    assert caller(proxy).spread(20) == {"INVALID_ARGUMENT": 20}
+    assert sum(server.calls for server in servers) == 20
+
+
+def test_if_all_fail_the_caller_gets_the_last_failure(martlet, replicas, caller):
+    servers = replicas(3)
+    for server in servers:
+        server.mode = "unavailable"
+    proxy = martlet(listed(servers, ", hedge: { after: 20s, max: 4, methods: [shop.v1.OrderService/Get] }"))
+    with pytest.raises(grpc.RpcError) as error:
+        caller(proxy).call(timeout=5)
+    assert (error.value.code(), error.value.details()) == (grpc.StatusCode.UNAVAILABLE, "sick")
+    assert [server.calls for server in servers] == [1, 1, 1]
+    assert (hedges(proxy, "failed"), hedges(proxy, "won"), hedges(proxy, "no_address")) == (1, 1, 1)
+
+
+def test_a_server_may_forbid_it(martlet, replicas, caller):
+    servers = replicas(3)
+    for server in servers:
+        server.mode = "never again"
+    proxy = martlet(listed(servers, HEDGE))
+    assert caller(proxy).outcome() == "UNAVAILABLE"
+    assert sum(server.calls for server in servers) == 1
+
+
+def test_the_retry_budget_pays(martlet, replicas, caller):
+    servers = replicas(3)
+    for server in servers:
+        server.mode = "slow"
+    more = LISTED.format("10ms") + ", retry_budget: { ratio: 0.1, min_per_second: 0 }"
+    proxy = martlet(listed(servers, more, top="workers: 1"))
+    caller(proxy).spread(200)
+    extra = sum(server.calls for server in servers) - 200
+    assert 0 < extra <= 22, extra
+    assert hedges(proxy, "no_budget") == 200 - extra
+
+
+def test_an_address_that_takes_no_connection_costs_a_moment(martlet, replicas, caller):
+    servers = replicas(2)
+    # A queue of connections that is full: what comes then is dropped.
+    with socket.socket() as hole:
+        hole.bind(("127.0.0.31", 0))
+        hole.listen(0)
+        fillers = []
+        for _ in range(4):
+            filler = socket.socket()
+            filler.setblocking(False)
+            filler.connect_ex(hole.getsockname())
+            fillers.append(filler)
+        time.sleep(0.05)
+
+        class Hole:
+            name = f"127.0.0.31:{hole.getsockname()[1]}"
+
+        proxy = martlet(listed([*servers, Hole], HEDGE + ", timeouts: { connect: 5s }, retry_budget: { min_per_second: 100 }"))
+        client = caller(proxy)
+        for _ in range(20):
+            name, seconds = timed(client.call)
+            assert seconds < 1 and name != Hole.name
+        assert hedges(proxy, "won") > 0
+        for filler in fillers:
+            filler.close()
+
+
+@pytest.mark.parametrize("http2", [False, True])
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [("application/grpc-web+proto", b"\0\0\0\0\0"), ("application/proto", b""), ("application/connect+proto", b"\0\0\0\0\0")],
+)
+def test_callers_of_other_protocols(martlet, replicas, content_type, body, http2):
+    """gRPC servers, and callers to whom their responses are translated."""
+    servers = replicas(2)
+    servers[0].mode = "hang"
+    proxy = martlet(listed(servers, HEDGE + ", speaks: [grpc], retry_budget: { min_per_second: 100 }"))
+    with proxy.http(http2=http2, http1=not http2) as client:
+        for _ in range(20):
+            response = client.post(METHOD, content=body, headers={"content-type": content_type, "connect-protocol-version": "1"})
+            assert response.status_code == 200 and servers[1].name.encode() in response.content
+    assert servers[0].calls == hedges(proxy, "won") > 0
+
+
+@pytest.mark.parametrize("mode", ["hang", "unavailable", "trailers"])
+@pytest.mark.parametrize("content_type", ["application/proto", "application/grpc-web+proto"])
+def test_failures_of_translated_calls(martlet, replicas, mode, content_type):
+    servers = replicas(2)
+    servers[0].mode = mode
+    proxy = martlet(listed(servers, HEDGE + ", speaks: [grpc], retry_budget: { min_per_second: 100 }"))
+    body = b"" if content_type == "application/proto" else b"\0\0\0\0\0"
+    with proxy.http() as client:
+        contents = [
+            client.post(METHOD, content=body, headers={"content-type": content_type, "connect-protocol-version": "1"}).content for _ in range(20)
+        ]
+    # With a head of its own a response counts, whatever comes then, unless that is held until its end.
+    failed = sum(servers[1].name.encode() not in content for content in contents)
+    assert failed == (servers[0].calls if (mode, content_type) == ("trailers", "application/grpc-web+proto") else 0)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_plain_http(martlet, replicas, method):
+    servers = replicas(2, HTTPReplica)
+    servers[0].gate.clear()
+    proxy = martlet(listed(servers, ", hedge: { after: 50ms }, timeouts: { attempt: 400ms }, retry_budget: { min_per_second: 100 }", scheme="http"))
+    with proxy.http() as client:
+        results = [client.request(method, "/").status_code for _ in range(12)]
+    if method == "GET":
+        assert set(results) == {200} and hedges(proxy, "won") == servers[0].calls > 0
+    else:
+        assert results.count(504) == servers[0].calls > 0 and proxy.metrics().total("martlet_hedges_total") == 0
+
+
+def test_a_request_that_is_too_large_to_keep_is_sent_once(martlet, replicas, caller):
+    servers = replicas(2)
+    for server in servers:
+        server.mode = "slow"
+    proxy = martlet(listed(servers, LISTED.format("10ms") + ", limits: { retry_buffer: 1KiB }"))
+    method = caller(proxy).channel.unary_unary(METHOD)
+    for _ in range(4):
+        method(b"x" * 2000, timeout=5)
+    assert sum(server.calls for server in servers) == 4
+    method(b"x" * 500, timeout=5)
+    assert sum(server.calls for server in servers) == 6
+
+
+def test_a_request_is_sent_again_only_when_it_is_whole(martlet, replicas, caller):
+    servers = replicas(2)
+    for server in servers:
+        server.mode = "slow"
+    proxy = martlet(listed(servers, LISTED.format("10ms") + ", speaks: [grpc]"))
+    with socket.create_connection(proxy.address) as connection:
+        head = f"POST {METHOD} HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: 9\r\n\r\n"
+        connection.sendall(head.encode() + b"\0\0\0\0\4")
+        eventually(lambda: proxy.metrics().total("martlet_upstream_connections", state="active") == 1)
+        assert settled(lambda: proxy.metrics().total("martlet_upstream_connections", state="active")) == 1
+        connection.sendall(b"abcd")
+        assert b" 200 " in connection.recv(65536)
+    assert sum(server.calls for server in servers) == 2
+
+
+def test_a_hedged_call_is_not_retried_by_rules(martlet, replicas, caller):
+    servers = replicas(3)
+    for server in servers:
+        server.mode = "unavailable"
+    rule = "{ validate: { rules: [ { when: { code: unavailable }, retry: { immediate: {} } } ], max_retries: 3 } }"
+    proxy = martlet(listed(servers, HEDGE, rule))
+    assert caller(proxy).outcome() == "UNAVAILABLE"
+    assert sum(server.calls for server in servers) == 2
+    assert proxy.metrics().total("martlet_retries_total", reason="rule", result="hedged") == 1
+
+
+def test_the_deadline_ends_all_attempts(martlet, replicas, caller):
+    servers = replicas(2)
+    for server in servers:
+        server.mode = "hang"
+    proxy = martlet(listed(servers, HEDGE))
+    with pytest.raises(grpc.RpcError) as error:
+        caller(proxy).call(timeout=0.3)
+    assert error.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    eventually(lambda: [server.canceled for server in servers] == [1, 1])
+    assert hedges(proxy, "lost") == 1
+    eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 0)
+
+
+def test_a_slow_replica_beside_reloads(martlet, replicas, caller):
+    servers = replicas(3)
+    servers[0].mode = "slow"
+    text = listed(servers, LISTED.format("20ms") + ", retry_budget: { min_per_second: 1000 }")
+    proxy = martlet(text)
+    client = caller(proxy)
+    with futures.ThreadPoolExecutor(1) as pool:
+        calls = pool.submit(client.spread, 600)
+        for number in range(6):
+            proxy.reload(text.replace("after: 20ms", f"after: 2{number}ms"))
+        spread = calls.result()
+    assert set(spread) <= {server.name for server in servers}, spread
+
+
+MISTAKES = {
+    "hedge: {}": '"after"',
+    "hedge: { after: none }": '"after" cannot be none',
+    "hedge: { after: 1s, max: 5 }": '"max" cannot be "5"',
+    "hedge: { after: 1s, methods: [Get] }": 'a method cannot be "Get"; write a service and a method',
+    "addresses: first, hedge: { after: 1s }": '"hedge" has no effect with one address',
+}
+
+
+@pytest.mark.parametrize("settings", MISTAKES)
+def test_what_is_wrong_is_told(command, tmp_path, settings):
+    (tmp_path / "martlet.yaml").write_text(f"listen: 127.0.0.1:0\nupstreams: {{ default: {{ url: 'http://orders.test', {settings} }} }}\n")
+    result = command("check", "-c", tmp_path / "martlet.yaml")
+    assert (result.code, MISTAKES[settings] in result.stderr.text) == (78, True), result.stderr.text
