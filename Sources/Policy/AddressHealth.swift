@@ -56,8 +56,8 @@ package struct AddressHealth: Sendable {
     /// Why it is out, whatever the time; none if it is in.
     package var reason: Reason? { isDown ? .health : out?.reason }
 
-    /// Whether a call has failed, so that a success is worth being told.
-    package var isTroubled: Bool { failures > 0 || out != nil }
+    /// Whether a call has failed, so that a success is worth being told, or it is out.
+    package var isTroubled: Bool { failures > 0 || out != nil || isDown }
 
     /// Whether another failure puts it out, if so many in a row do.
     package func willEject(at limit: Int) -> Bool { out == nil && failures + 1 >= limit }

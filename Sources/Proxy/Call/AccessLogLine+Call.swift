@@ -94,7 +94,7 @@ extension AccessLogLine {
         } else {
             null("upstream_host")
         }
-        if let address = call.upstreamLeg.attempt?.placement?.address?.address ?? call.upstreamLeg.addresses.last {
+        if let address = (call.upstreamLeg.attempt?.placement?.address ?? call.upstreamLeg.address)?.address {
             field("upstream_address", text: Array("\(address)".utf8).span)
         }
         if let text = call.translationText { field("translated", text: Array(text.utf8).span) }

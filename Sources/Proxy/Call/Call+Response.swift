@@ -222,17 +222,17 @@ extension Call {
         // Asked first: what is unwrapped is copied before it is known whether there is something in it.
         if response.isOwn, let own = response.ownOutcome { return own }
         let outcome = Outcome(conclusion)
-        if let placement = upstreamLeg.attempt?.placement { report(outcome.code, to: placement) }
+        if let attempt = upstreamLeg.attempt, attempt.placement != nil { report(outcome.code, of: attempt) }
         return outcome
     }
 
     /// What has come of an attempt counts for its address.
-    private func report(_ code: RPCCode, to placement: Placement) {
+    private func report(_ code: RPCCode, of attempt: Attempt) {
         // A server that knows the deadline says so when that is over.
         if code == .deadlineExceeded, isDeadlineOver {
-            return placement.report("no response within the time of a call")
+            return attempt.report("no response within the time of a call")
         }
-        placement.report(code: rpcProtocol == .http ? .ok : code)
+        attempt.report(code: rpcProtocol == .http ? .ok : code)
     }
 
     /// What is asked for by those who are to see the end of this response.

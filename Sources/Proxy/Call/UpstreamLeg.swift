@@ -54,8 +54,10 @@ struct UpstreamLeg {
     var retryBuffer = RetryBuffer()
     /// Those under way that the call is one of, if the upstream limits them.
     var calls: UpstreamCallLimit?
-    /// The addresses that attempts have gone to, if the upstream has several.
-    var addresses: [SocketAddress] = []
+    /// The address that an attempt has gone to last, if the upstream has several.
+    private(set) var address: UpstreamAddress?
+    /// Those before.
+    private var tried: [UpstreamAddress] = []
     /// Why there is no response from the upstream, if that is why.
     var error: UpstreamError?
     /// Fires when the time is over that the upstream's settings allow.
@@ -93,6 +95,15 @@ struct UpstreamLeg {
 
     /// How many bytes are set aside for what its attempts wait for.
     var heldBytes: Int { (hedge?.rivals ?? []).reduce(attempt?.heldBytes ?? 0) { $0 + $1.heldBytes } }
+
+    /// An attempt goes to an address.
+    mutating func enter(_ new: UpstreamAddress) {
+        if let address { tried.append(address) }
+        address = new
+    }
+
+    /// Whether an attempt has gone to an address.
+    func hasTried(_ other: UpstreamAddress) -> Bool { address === other || tried.contains { $0 === other } }
 
     /// Whether an attempt is one of the call.
     func has(_ attempt: Attempt) -> Bool {

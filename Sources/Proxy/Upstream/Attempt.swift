@@ -10,7 +10,7 @@ internal import Time
 /// One try of a call on one upstream connection.
 final class Attempt: AttemptStreamUser, ConnectionSeeker {
     let upstream: Upstream
-    private let call: Call
+    let call: Call
     private var connection: UpstreamConnection?
     private var stream: (any HTTPStream)?
     private var firstByteTimer: Timer?
@@ -29,13 +29,13 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     /// What the connection had sent before the attempt.
     private var sentBefore = 0
     /// Where it goes among several addresses.
-    let placement: Placement?
+    var placement: Placement?
 
     init(of call: Call, on upstream: Upstream, isHedge: Bool = false) {
         self.call = call
         self.upstream = upstream
         self.isHedge = isHedge
-        placement = upstream.balancer.map { Placement(of: call, by: $0, needsUntried: isHedge) }
+        placement = upstream.balancer == nil ? nil : Placement(needsUntried: isHedge)
     }
 
     /// The version of HTTP that the call came by, if that can carry it to the upstream.
@@ -142,14 +142,12 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     /// The time of the call is over.
     func timePassed() {
         guard !hasHead, isConnected else { return }
-        placement?.report("no response within the time of a call")
+        report("no response within the time of a call")
     }
 
     func failed(_ error: UpstreamError) {
         guard !isOver else { return }
-        if let placement, error.isOfAddress {
-            placement.report(error.error(upstream: upstream.settings.name, for: .http).message)
-        }
+        if error.isOfAddress { report(error.error(upstream: upstream.settings.name, for: .http).message) }
         end()
         call.attemptFailed(self, error)
     }
@@ -228,7 +226,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     func received(head: HTTPHead, end: Bool) {
         headCame()
-        placement?.report(status: head.status)
+        if placement != nil { report(status: head.status) }
         if end { complete() }
         guard !drops(head, in: call.rpcProtocol) else { return upstream.context.release(head) }
         call.win(self)

@@ -13,15 +13,8 @@ protocol ConnectionSeeker: AnyObject {
     /// Whether it wants nothing any more.
     var isOver: Bool { get }
 
-    /// Where it goes among several addresses; none where there is one.
-    var placement: Placement? { get }
-
     /// There is a connection with room.
     func connected(_ connection: UpstreamConnection)
     /// There will be none.
     func failed(_ error: UpstreamError)
-}
-
-extension ConnectionSeeker {
-    var placement: Placement? { nil }
 }

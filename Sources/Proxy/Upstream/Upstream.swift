@@ -136,19 +136,25 @@ public final class Upstream {
     /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
     ///
     /// A call keeps its version of HTTP unless the upstream speaks only the other.
-    func acquire(for attempt: any ConnectionSeeker) {
+    func acquire(for attempt: Attempt) {
         if let balancer { balancer.acquire(for: attempt) } else { acquire(for: attempt, at: sole) }
     }
 
+    /// Finds a connection for a request of our own, whose upstream has no several addresses.
+    func acquire(for seeker: any ConnectionSeeker) { acquire(for: seeker, at: sole) }
+
     /// Finds a connection to one of the addresses.
-    func acquire(for attempt: any ConnectionSeeker, at place: UpstreamAddress) {
-        place.pool(only ?? attempt.version).acquire(for: attempt)
+    func acquire(for seeker: any ConnectionSeeker, at place: UpstreamAddress) {
+        place.pool(only ?? seeker.version).acquire(for: seeker)
     }
 
     /// The attempt waits no more.
-    func withdraw(_ attempt: any ConnectionSeeker) {
+    func withdraw(_ attempt: Attempt) {
         if let balancer { balancer.withdraw(attempt) } else { sole.withdraw(attempt) }
     }
+
+    /// A request of our own waits no more.
+    func withdraw(_ seeker: any ConnectionSeeker) { sole.withdraw(seeker) }
 
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.
     func drain() {

@@ -31,34 +31,41 @@ struct AddressGroup {
     }
 
     /// Of two that are drawn, the one with fewer calls under way; none if none fits.
-    func lessBusy(_ random: inout Xoshiro256, _ fits: (UpstreamAddress) -> Bool) -> UpstreamAddress? {
-        guard addresses.count > 1 else { return addresses.first.flatMap { fits($0) ? $0 : nil } }
+    func lessBusy(_ random: inout Xoshiro256, _ filter: AddressFilter) -> UpstreamAddress? {
+        guard addresses.count > 1 else { return addresses.first.flatMap { filter.fits($0) ? $0 : nil } }
         for _ in 0..<Self.draws {
-            let one = draw(&random)
-            let other = drawOther(than: one, &random)
-            switch (fits(one), fits(other)) {
+            let (one, other) = drawTwo(&random)
+            switch (filter.fits(one), filter.fits(other)) {
             case (true, true): return one.calls <= other.calls ? one : other
             case (true, false): return one
             case (false, true): return other
             case (false, false): continue
             }
         }
-        return next(from: Int(random.nextFraction() * Double(addresses.count)), fits)
+        return next(from: Int(random.nextFraction() * Double(addresses.count)), filter)
     }
 
-    private func drawOther(than one: UpstreamAddress, _ random: inout Xoshiro256) -> UpstreamAddress {
+    /// Two different ones, by their weights.
+    private func drawTwo(_ random: inout Xoshiro256) -> (UpstreamAddress, UpstreamAddress) {
+        guard let sums else {
+            let bits = random.next()
+            let first = Self.number(bits >> 32, below: addresses.count)
+            let second = Self.number(bits & 0xffff_ffff, below: addresses.count - 1)
+            return (addresses[first], addresses[second < first ? second : second + 1])
+        }
+        let one = draw(sums, &random)
         for _ in 0..<Self.draws {
-            let other = draw(&random)
-            if other !== one { return other }
+            let other = draw(sums, &random)
+            if other !== one { return (one, other) }
         }
-        return one
+        return (one, one)
     }
 
-    private func draw(_ random: inout Xoshiro256) -> UpstreamAddress {
-        guard let sums, let all = sums.last else {
-            return addresses[min(addresses.count - 1, Int(random.nextFraction() * Double(addresses.count)))]
-        }
-        let value = Int(random.nextFraction() * Double(all))
+    /// A number from 0 up to a bound, of 32 random bits.
+    private static func number(_ bits: UInt64, below bound: Int) -> Int { Int((bits * UInt64(bound)) >> 32) }
+
+    private func draw(_ sums: [Int], _ random: inout Xoshiro256) -> UpstreamAddress {
+        let value = Int(random.nextFraction() * Double(sums[sums.count - 1]))
         var (low, high) = (0, sums.count - 1)
         while low < high {
             let middle = (low + high) / 2
@@ -68,21 +75,21 @@ struct AddressGroup {
     }
 
     /// The first that fits, from a place on; none if none does.
-    func next(from place: Int, _ fits: (UpstreamAddress) -> Bool) -> UpstreamAddress? {
+    func next(from place: Int, _ filter: AddressFilter) -> UpstreamAddress? {
         for offset in addresses.indices {
             let address = addresses[(place + offset) % addresses.count]
-            if fits(address) { return address }
+            if filter.fits(address) { return address }
         }
         return nil
     }
 
     /// The one that belongs to a value: the same wherever it is asked, as long as that one fits (rendezvous hashing).
-    func nearest(to hash: UInt64, _ fits: (UpstreamAddress) -> Bool) -> UpstreamAddress? {
+    func nearest(to hash: UInt64, _ filter: AddressFilter) -> UpstreamAddress? {
         var best: (score: UInt64, address: UpstreamAddress)?
         for address in addresses {
             let score = Self.mix(hash ^ address.hash)
             guard score > best?.score ?? 0 || best == nil else { continue }
-            if fits(address) { best = (score, address) }
+            if filter.fits(address) { best = (score, address) }
         }
         return best?.address
     }

@@ -1,6 +1,7 @@
 package import Bytes
 internal import Events
 internal import Policy
+private import Synchronization
 package import Time
 
 /// What the process knows of the addresses of one upstream: all workers share it, and a reload keeps it.
@@ -13,7 +14,6 @@ package final class AddressTable: Sendable {
         var ejections: [AddressHealth.Reason: Int] = [:]
         /// The addresses that the upstream has now.
         var current: Set<SocketAddress> = []
-        var isAllOut = false
         /// How many health checks have come to what.
         var checks: [String: Int] = [:]
     }
@@ -25,6 +25,7 @@ package final class AddressTable: Sendable {
         private let health = Locked(AddressHealth())
         /// What calls and checks have failed with last, for people.
         private let errors = Locked<(calls: String?, check: String?)>((nil, nil))
+        private let troubled = Atomic(false)
 
         fileprivate init(_ address: SocketAddress) { self.address = address }
 
@@ -38,11 +39,17 @@ package final class AddressTable: Sendable {
             return current.out.map { (errors.calls ?? "no connection", $0.until) }
         }
 
-        func isOut(at now: Instant) -> Bool { health.withLock { $0.isOut(at: now) } }
+        /// Whether there is something that a success could mend; asked for each call, and so without the lock.
+        var isTroubled: Bool { troubled.load(ordering: .relaxed) }
+
+        func isOut(at now: Instant) -> Bool { isTroubled && health.withLock { $0.isOut(at: now) } }
 
         func change<Result>(_ error: String? = nil, _ body: (inout AddressHealth) -> Result) -> Result {
             if let error { errors.withLock { $0.calls = error } }
-            return health.withLock(body)
+            return health.withLock { health in
+                defer { troubled.store(health.isTroubled, ordering: .relaxed) }
+                return body(&health)
+            }
         }
 
         /// Its health checks have come to something.
@@ -53,13 +60,14 @@ package final class AddressTable: Sendable {
         /// - Returns: whether that is new.
         func check(isDown: Bool, _ failure: String? = nil) -> Bool {
             if let failure { errors.withLock { $0.check = failure } }
-            return health.withLock { $0.checked(isDown: isDown) }
+            return change { $0.checked(isDown: isDown) }
         }
     }
 
     /// The name of the upstream.
     package let name: String
     private let content = Locked(Content())
+    private let allOut = Atomic(false)
 
     init(_ name: String) { self.name = name }
 
@@ -94,18 +102,13 @@ package final class AddressTable: Sendable {
     /// An address was put out.
     func noteOut(_ reason: AddressHealth.Reason) { content.withLock { $0.ejections[reason, default: 0] += 1 } }
 
-    /// No address is in, or one is again.
+    /// No address was in for a call, or one was.
     ///
     /// - Returns: whether that is new.
     func note(allOut: Bool) -> Bool {
-        content.withLock { content in
-            defer { content.isAllOut = allOut }
-            return allOut && !content.isAllOut
-        }
+        guard allOut != self.allOut.load(ordering: .relaxed) else { return false }
+        return self.allOut.exchange(allOut, ordering: .relaxed) != allOut
     }
-
-    /// Whether no address was in when one was looked for last.
-    var isAllOut: Bool { content.withLock(\.isAllOut) }
 
     /// Nobody checks the address any more.
     func removeCheck(of address: SocketAddress) {

@@ -25,7 +25,7 @@ final class Balancer {
     /// Those that are no addresses of the upstream any more, and have connections yet.
     private var leaving: [UpstreamAddress] = []
     /// Those that wait for an address, and why.
-    private var waiting: [any ConnectionSeeker] = []
+    private var waiting: [Attempt] = []
     private var lastError = UpstreamError.connectTimeout
     private var timer: Timer?
     private var random: Xoshiro256
@@ -64,25 +64,27 @@ final class Balancer {
     // MARK: Calls
 
     /// Finds a connection to one of the addresses.
-    func acquire(for seeker: any ConnectionSeeker) {
+    func acquire(for attempt: Attempt) {
         finder.use()
-        guard let placement = seeker.placement else { return seeker.failed(.connectTimeout) }
-        guard !groups.isEmpty, let address = choose(placement) else { return wait(seeker, placement, lastError) }
-        begin(seeker, placement, at: address)
+        guard let address = choose(attempt) else { return wait(attempt, lastError) }
+        begin(attempt, at: address)
     }
 
-    private func begin(_ seeker: any ConnectionSeeker, _ placement: Placement, at address: UpstreamAddress) {
-        let chance = random.nextFraction()
-        let isProbe = address.state?.change { [now] in $0.admit(at: now, chance: chance) } ?? false
-        if isProbe { address.isProbed = true }
-        placement.enter(address, isProbe: isProbe)
-        upstream.acquire(for: seeker, at: address)
+    private func begin(_ attempt: Attempt, at address: UpstreamAddress) {
+        var isProbe = false
+        if let state = address.state, state.isTroubled {
+            let chance = random.nextFraction()
+            isProbe = state.change { [now] in $0.admit(at: now, chance: chance) }
+            if isProbe { address.isProbed = true }
+        }
+        attempt.enter(address, isProbe: isProbe)
+        upstream.acquire(for: attempt, at: address)
     }
 
     /// The attempt waits no more.
-    func withdraw(_ seeker: any ConnectionSeeker) {
-        waiting.removeAll { $0 === seeker }
-        seeker.placement?.address?.withdraw(seeker)
+    func withdraw(_ attempt: Attempt) {
+        waiting.removeAll { $0 === attempt }
+        attempt.placement?.address?.withdraw(attempt)
     }
 
     // MARK: What becomes of calls
@@ -98,13 +100,12 @@ final class Balancer {
         }
         if isNew == true { isOut(address, .connect, text) }
         finder.doubt()
-        for seeker in seekers where !seeker.isOver {
-            guard let placement = seeker.placement else { continue }
-            placement.leave(hasFailed: true)
-            if let other = choose(placement) {
-                begin(seeker, placement, at: other)
+        for case let attempt as Attempt in seekers where !attempt.isOver {
+            attempt.placement?.leave(hasFailed: true)
+            if let other = choose(attempt) {
+                begin(attempt, at: other)
             } else {
-                wait(seeker, placement, error)
+                wait(attempt, error)
             }
         }
     }
@@ -112,8 +113,12 @@ final class Balancer {
     /// An address has been connected to.
     func connected(_ address: UpstreamAddress) {
         address.isProbed = false
-        if address.state?.change(nil, { $0.connected() }) == true { isBack(address) }
+        guard let state = address.state, state.isTroubled else { return }
+        if state.change(nil, { $0.connected() }) { isBack(address) }
     }
+
+    /// Whether the outcomes of calls put addresses out.
+    var hearsOutcomes: Bool { settings.ejection != nil }
 
     /// Whether a response with an HTTP status is a failure of its address.
     func isFailure(status: Int) -> Bool { settings.ejection?.statuses.contains(status) ?? false }
@@ -125,6 +130,7 @@ final class Balancer {
     func report(_ address: UpstreamAddress, _ failure: String?, wasProbe: Bool) {
         guard let state = address.state, let ejection = settings.ejection else { return }
         guard let failure else {
+            guard state.isTroubled else { return }
             if state.change(nil, { $0.succeeded(wasProbe: wasProbe) }) { isBack(address) }
             return
         }
@@ -159,45 +165,43 @@ final class Balancer {
 
     /// Whether there is an address for a call that it has not tried.
     func hasUntried(by call: Call) -> Bool {
-        let (now, tried) = (now, call.upstreamLeg.addresses)
-        return byAddress.values.contains { $0.state?.isOut(at: now) != true && $0.address.map(tried.contains) == false }
+        let now = now
+        return byAddress.values.contains { !$0.isOut(at: now) && !call.upstreamLeg.hasTried($0) }
     }
 
-    /// The address for an attempt; none if each has failed it.
-    private func choose(_ placement: Placement) -> UpstreamAddress? {
-        let now = now
-        let hash = key.flatMap { Self.hash($0, placement.call) }
-        let fits = { (address: UpstreamAddress) in
-            address.state?.isOut(at: now) != true && !placement.hasFailed(at: address)
-        }
-        let hasTried = !placement.call.upstreamLeg.addresses.isEmpty
+    /// The address for an attempt; none if there is none, or each has failed it.
+    private func choose(_ attempt: Attempt) -> UpstreamAddress? {
+        let hash = key.flatMap { Self.hash($0, attempt.call) }
+        let needsUntried = attempt.placement?.needsUntried ?? false
+        let hasTried = attempt.call.upstreamLeg.address != nil
+        var filter = AddressFilter(for: attempt, at: now)
         for group in groups {
-            let isNew = hasTried ? { fits($0) && !placement.hasTried($0) } : fits
-            let mayRepeat = hasTried && !placement.needsUntried
-            if let address = pick(group, hash, isNew) ?? (mayRepeat ? pick(group, hash, fits) : nil) {
-                if table.isAllOut { _ = table.note(allOut: false) }
-                return address
+            filter.isForUntried = hasTried
+            var found = pick(group, hash, filter)
+            if found == nil, hasTried, !needsUntried {
+                filter.isForUntried = false
+                found = pick(group, hash, filter)
             }
+            guard let found else { continue }
+            _ = table.note(allOut: false)
+            return found
         }
-        guard !placement.needsUntried else { return nil }
+        guard !needsUntried else { return nil }
         // All are out: none is better than another.
+        (filter.isForUntried, filter.allowsOut) = (false, true)
         for group in groups {
-            guard let address = pick(group, hash, { !placement.hasFailed(at: $0) }) else { continue }
+            guard let address = pick(group, hash, filter) else { continue }
             if table.note(allOut: true) { upstream.noteAllOut() }
             return address
         }
         return nil
     }
 
-    private func pick(
-        _ group: AddressGroup,
-        _ hash: UInt64?,
-        _ fits: (UpstreamAddress) -> Bool
-    ) -> UpstreamAddress? {
-        if let hash { return group.nearest(to: hash, fits) }
-        guard settings.balance == .roundRobin else { return group.lessBusy(&random, fits) }
+    private func pick(_ group: AddressGroup, _ hash: UInt64?, _ filter: AddressFilter) -> UpstreamAddress? {
+        if let hash { return group.nearest(to: hash, filter) }
+        guard settings.balance == .roundRobin else { return group.lessBusy(&random, filter) }
         turn &+= 1
-        return group.next(from: turn, fits)
+        return group.next(from: turn, filter)
     }
 
     private static func hash(_ key: Template, _ call: Call) -> UInt64? {
@@ -231,9 +235,9 @@ final class Balancer {
         for address in gone {
             let moved = address.retire()
             if address.isInUse { leaving.append(address) }
-            for seeker in moved where !seeker.isOver {
-                seeker.placement?.leave()
-                acquire(for: seeker)
+            for case let attempt as Attempt in moved where !attempt.isOver {
+                attempt.placement?.leave()
+                acquire(for: attempt)
             }
         }
         serveWaiting()
@@ -245,18 +249,18 @@ final class Balancer {
         guard groups.isEmpty, upstream.settings.connectWait == nil else { return }
         let failed = waiting
         waiting = []
-        for seeker in failed where !seeker.isOver { seeker.failed(lastError) }
+        for attempt in failed where !attempt.isOver { attempt.failed(lastError) }
     }
 
     // MARK: Waiting
 
     /// There is no address now: the attempt waits for one as long as it may.
-    private func wait(_ seeker: any ConnectionSeeker, _ placement: Placement, _ error: UpstreamError) {
+    private func wait(_ attempt: Attempt, _ error: UpstreamError) {
         let mayWait = upstream.settings.connectWait != nil || groups.isEmpty
-        guard mayWait, !placement.needsUntried else { return seeker.failed(error) }
-        guard waiting.count < upstream.settings.limits.waiting else { return seeker.failed(.tooManyWaiting) }
-        placement.waitsSince = now
-        waiting.append(seeker)
+        guard mayWait, attempt.placement?.needsUntried == false else { return attempt.failed(error) }
+        guard waiting.count < upstream.settings.limits.waiting else { return attempt.failed(.tooManyWaiting) }
+        attempt.placement?.waitsSince = now
+        waiting.append(attempt)
         let timer = self.timer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in lookAtWaiting() }
         self.timer = timer
         if waiting.count == 1 { timer.arm(after: Self.patience) }
@@ -266,14 +270,14 @@ final class Balancer {
         finder.use()
         serveWaiting()
         let overdue = waiting.filter(isOverdue)
-        waiting.removeAll { seeker in seeker.isOver || overdue.contains { $0 === seeker } }
-        for seeker in overdue where !seeker.isOver { seeker.failed(lastError) }
+        waiting.removeAll { attempt in attempt.isOver || overdue.contains { $0 === attempt } }
+        for attempt in overdue where !attempt.isOver { attempt.failed(lastError) }
         if !waiting.isEmpty { timer?.arm(after: Self.patience) }
     }
 
-    private func isOverdue(_ seeker: any ConnectionSeeker) -> Bool {
-        guard upstream.settings.connectWait == nil else { return seeker.waitsUntil <= now }
-        guard let limit = upstream.settings.timeouts.connect, let placement = seeker.placement else { return false }
+    private func isOverdue(_ attempt: Attempt) -> Bool {
+        guard upstream.settings.connectWait == nil else { return attempt.waitsUntil <= now }
+        guard let limit = upstream.settings.timeouts.connect, let placement = attempt.placement else { return false }
         return now - placement.waitsSince >= limit
     }
 
@@ -282,13 +286,12 @@ final class Balancer {
         guard !groups.isEmpty, !waiting.isEmpty else { return }
         let all = waiting
         waiting = []
-        for seeker in all where !seeker.isOver {
-            guard let placement = seeker.placement else { continue }
-            placement.forgetFailures()
-            if let address = choose(placement), address.state?.isOut(at: now) != true {
-                begin(seeker, placement, at: address)
+        for attempt in all where !attempt.isOver {
+            attempt.placement?.removeFailures()
+            if let address = choose(attempt), !address.isOut(at: now) {
+                begin(attempt, at: address)
             } else {
-                waiting.append(seeker)
+                waiting.append(attempt)
             }
         }
     }

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import HTTP
+internal import Time
 
 /// One address of an upstream as a worker sees it: its connections, and the calls that are under way there.
 ///
@@ -39,6 +40,9 @@ final class UpstreamAddress {
 
     /// The pool of connections of one version.
     func pool(_ version: HTTPVersion) -> Pool { version == .http1 ? http1 : http2 }
+
+    /// Whether it gets no calls.
+    func isOut(at now: Instant) -> Bool { state?.isOut(at: now) ?? false }
 
     /// An attempt begins.
     func enter() { calls += 1 }
