@@ -58,6 +58,15 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
     /// Whether calls are spread over several addresses.
     public var isBalanced: Bool { source != .first }
 
+    /// Whether the addresses are known without a look-up, or ought to be in a file.
+    public var isKnownAtOnce: Bool {
+        switch source {
+        case .list(let hosts): hosts.allSatisfy { IPAddress($0.host) != nil }
+        case .file: true
+        case .first, .all, .service: false
+        }
+    }
+
     static let options = [
         Option(
             "addresses",
@@ -120,11 +129,11 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
         ),
         Option(
             "for",
-            .duration,
+            .timeout,
             default: "1s",
             "How long the address is left out. It doubles when the address fails again."
         ),
-        Option("max", .duration, default: "1m", "The longest time that it is left out."),
+        Option("max", .timeout, default: "1m", "The longest time that it is left out."),
         Option(
             "share",
             .integer(in: 1...100),
@@ -141,12 +150,15 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
         ejection = section.has("eject") ? Self.ejection(section.section("eject")) : nil
         health = section.has("health") ? UpstreamHealthSettings(section.section("health"), url) : nil
         hedge = section.has("hedge") ? UpstreamHedgeSettings(section.section("hedge")) : nil
-        guard case .first = source, section.has("addresses") else { return }
+        guard case .first = source else { return }
+        let isMeant = if case .scalar("first", _)? = section.node("addresses")?.content { true } else { false }
         for key in ["balance", "eject", "health", "hedge"] where section.has(key) {
-            section.report(
-                "\"\(key)\" has no effect with one address; write several \"addresses\", or remove it",
-                at: key
-            )
+            let problem = "\"\(key)\" has no effect with one address; write several \"addresses\", or remove it"
+            if isMeant {
+                section.report(problem, at: key)
+            } else if !section.has("addresses") {
+                section.diagnostics.warn(problem, at: section.mark(of: key))
+            }
         }
     }
 
@@ -154,7 +166,14 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
         let pause = section.duration("for") ?? .second
         let maxPause = section.duration("max") ?? pause
         if maxPause < pause {
-            section.report("\"max\" cannot be shorter than \"for\"; write a longer time", at: "max")
+            let (key, problem) = section.has("max") ? ("max", "shorter than \"for\"") : ("for", "longer than \"max\"")
+            section.report(
+                "\"\(key)\" cannot be \(problem), which is \(key == "max" ? pause.text : maxPause.text)",
+                at: key
+            )
+        }
+        if section.strings("codes").contains("ok") {
+            section.report("\"codes\" cannot be ok, which is success; write codes of failures", at: "codes")
         }
         return Ejection(
             failures: section.integer("failures"),
@@ -194,12 +213,25 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
         case .scalar("first", _): return .first
         case .scalar("all", _): return IPAddress(address.host) == nil ? .all : .first
         case .sequence(let items): return .list(list(items, address.port, section))
-        case .mapping(let entries) where entries.count == 1:
-            guard case .scalar(let text, _) = entries[0].value.content else { break }
-            if entries[0].key == "srv", HostPort(text.replacing("_", with: "a"), defaultPort: 1) != nil {
-                return .service(text.lowercased())
+        case .mapping(let entries):
+            if entries.count == 1, case .scalar(let text, _) = entries[0].value.content {
+                switch entries[0].key {
+                case "srv" where HostPort(text.replacing("_", with: "a"), defaultPort: 1) != nil:
+                    return .service(text.lowercased())
+                case "file" where text.hasPrefix("/"): return .file(text)
+                case "srv", "file":
+                    let advice =
+                        entries[0].key == "srv" ? "a name such as _grpc._tcp.orders.example" : "an absolute path"
+                    let problem = "\"\(entries[0].key)\" cannot be \(Diagnostic.quote(text)); write \(advice)"
+                    section.diagnostics.report(problem, at: entries[0].value.mark)
+                    return .first
+                default: break
+                }
             }
-            if entries[0].key == "file", text.hasPrefix("/") { return .file(text) }
+            let keys = entries.map(\.key).filter { $0 != "srv" && $0 != "file" }
+            let problem = keys.isEmpty ? "\"addresses\" takes one key" : "unknown key \(Diagnostic.quote(keys[0]))"
+            section.report("\(problem); write { srv: NAME } or { file: PATH }", at: "addresses")
+            return .first
         default: break
         }
         let advice =

@@ -63,16 +63,16 @@ public struct UpstreamHealthSettings: Equatable, Sendable {
         ),
     ]
 
-    /// Reads the section of an upstream and reports what is wrong with it.
+    /// Reads the section of an upstream and reports what is wrong with it; none if checks never come.
     init?(_ section: Section, _ url: UpstreamURL) {
-        interval = section.duration("every") ?? .seconds(10)
+        guard let interval = section.duration("every") else { return nil }
+        self.interval = interval
         timeout = section.duration("timeout") ?? interval
         up = section.integer("up")
         down = section.integer("down")
         token = section.marked("token")
-        if section.duration("every") ?? .zero < .milliseconds(100) {
-            let value = section.duration("every")?.text ?? "none"
-            section.report("\"every\" cannot be \(value); write a duration of at least 100ms", at: "every")
+        if interval < .milliseconds(100) {
+            section.report("\"every\" cannot be \(interval.text); write a duration of at least 100ms", at: "every")
         }
         if timeout > interval {
             section.report("\"timeout\" cannot be longer than \"every\"; write a shorter time", at: "timeout")

@@ -29,18 +29,16 @@ public struct UpstreamHedgeSettings: Equatable, Sendable {
         ),
     ]
 
-    /// Reads the section of an upstream and reports what is wrong with it.
-    init(_ section: Section) {
-        if section.has("after"), section.duration("after") == nil {
-            section.report("\"after\" cannot be none; write a duration, or remove \"hedge\"", at: "after")
-        }
-        pause = section.duration("after") ?? .second
+    /// Reads the section of an upstream and reports what is wrong with it; none if no time is given.
+    init?(_ section: Section) {
+        guard let pause = section.duration("after") else { return nil }
+        self.pause = pause
         max = section.integer("max")
         methods = section.markedStrings("methods")
         for method in methods {
             let parts = method.text.split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count != 2 || parts.contains("") else { continue }
-            let advice = "write a service and a method, such as shop.v1.Catalog/Get"
+            let advice = "write a service and a method without a slash before them, such as shop.v1.Catalog/Get"
             section.diagnostics.report(
                 "a method cannot be \(Diagnostic.quote(method.text)); \(advice)",
                 at: method.mark

@@ -82,7 +82,7 @@ public struct UpstreamSettings: Equatable, Sendable {
     /// What becomes of the cookies that it sets.
     public let cookies: Cookies
     /// How long a call waits for a connection where none can be made; none is not at all.
-    public let connectWait: Duration?
+    public private(set) var connectWait: Duration?
     /// How much of its load may be calls that are retried.
     public let retryBudget: UpstreamRetryBudget
     /// What it understands, of which the first is used for callers that speak none of it.
@@ -97,15 +97,34 @@ public struct UpstreamSettings: Equatable, Sendable {
     @NotCompared public private(set) var mark: Mark
 
     /// The authority that requests get; none if the caller's stays.
-    public var authority: String? {
-        guard !keepsHost, case .tcp(let address) = url.endpoint else { return nil }
+    public var authority: String? { keepsHost ? nil : ownAuthority }
+
+    /// The authority that the URL names; none for a Unix socket.
+    public var ownAuthority: String? {
+        guard case .tcp(let address) = url.endpoint else { return nil }
         guard address.port == url.scheme.defaultPort else { return "\(address)" }
         return address.host.contains(":") ? "[\(address.host)]" : address.host
     }
 
     /// Whether nobody on the way can read what goes there: it does not leave the machine, or is in TLS that is verified.
     public var isConfidential: Bool {
-        url.isLoopback || tls.map { !$0.isInsecure } ?? false
+        isOnThisMachine || tls.map { !$0.isInsecure } ?? false
+    }
+
+    /// The same upstream for who would know at once that no connection can be made.
+    public var withoutConnectWait: UpstreamSettings {
+        var settings = self
+        settings.connectWait = nil
+        return settings
+    }
+
+    private var isOnThisMachine: Bool {
+        switch addresses.source {
+        case .first, .all: url.isLoopback
+        case .list(let hosts): hosts.allSatisfy(\.isLoopback)
+        // What they will say is not known.
+        case .service, .file: false
+        }
     }
 
     static let options =
@@ -147,7 +166,11 @@ public struct UpstreamSettings: Equatable, Sendable {
                 """
             ),
             Option("timeouts", .section(timeoutOptions), "The time limits of calls and connections."),
-            Option("limits", .section(limitOptions), "The limits of one worker for this upstream."),
+            Option(
+                "limits",
+                .section(limitOptions),
+                "The limits of one worker for this upstream, and `calls`, which is for all workers together."
+            ),
             Option(
                 "defaults",
                 .section(UpstreamDefaults.options),
@@ -223,7 +246,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             "waiting",
             .integer(in: 0...1_000_000),
             default: "1024",
-            "The limit of calls that wait for a connection. Martlet rejects calls beyond it."
+            "The limit of calls that wait for a connection to one address. Martlet rejects calls beyond it."
         ),
         Option(
             "streams",

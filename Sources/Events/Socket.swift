@@ -224,6 +224,11 @@ public struct SystemError: Error, Equatable {
     /// Whether the process, or the system, has no file descriptor left.
     public var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
 
+    /// Whether this machine, or the process, lacks something for a connection, whoever is at its other end.
+    public var isLocal: Bool {
+        isLackOfDescriptors || code == ENOMEM || code == ENOBUFS || code == EADDRNOTAVAIL
+    }
+
     /// The system's words for it.
     public var text: String {
         self == .notAFile ? "Not a regular file" : unsafe String(cString: martlet_error_text(code))

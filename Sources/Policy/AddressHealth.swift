@@ -2,9 +2,10 @@ package import Time
 
 /// Whether one address of an upstream gets calls: what has become of those before, as a pure value.
 ///
-/// An address is out for a pause when it cannot be connected to, or when so many calls in a row have failed as the settings
-/// say. When the pause is over, one call is a probe: its success brings the address back, its failure doubles the pause.
-/// Besides, it is out as long as its health checks fail.
+/// An address is out for a pause when so many calls in a row have failed as the settings say. When the pause is over, one
+/// call is a probe: its success brings the address back, its failure doubles the pause. An address that cannot be connected
+/// to is out until a connection is made; a probe is a connection then, for which no call waits. Besides, an address is out
+/// as long as its health checks fail.
 package struct AddressHealth: Sendable {
     /// Why an address is out.
     package enum Reason: Equatable, Sendable {
@@ -34,7 +35,9 @@ package struct AddressHealth: Sendable {
     package struct Out: Equatable, Sendable {
         /// Why.
         package let reason: Reason
-        /// When the next call is a probe.
+        /// Since when.
+        package let since: Instant
+        /// When the next probe is due.
         package fileprivate(set) var until: Instant
         fileprivate var pause: Duration
         fileprivate let max: Duration
@@ -44,17 +47,25 @@ package struct AddressHealth: Sendable {
     package private(set) var out: Out?
     /// How many calls in a row have failed.
     package private(set) var failures = 0
-    /// Whether its health checks say that it gets no calls.
-    package private(set) var isDown = false
+    /// Since when its health checks say that it gets no calls, if they do.
+    package private(set) var downSince: Instant?
 
     /// An address that nothing is known of.
     package init() {}
 
     /// Whether it gets no call now.
-    package func isOut(at now: Instant) -> Bool { isDown || out.map { now < $0.until } ?? false }
+    package func isOut(at now: Instant) -> Bool {
+        isDown || out.map { $0.reason == .connect || now < $0.until } ?? false
+    }
 
-    /// Why it is out, whatever the time; none if it is in.
+    /// Whether its health checks say that it gets no calls.
+    package var isDown: Bool { downSince != nil }
+
+    /// Why it is out, be it that a probe is due; none if it is in.
     package var reason: Reason? { isDown ? .health : out?.reason }
+
+    /// Since when it is out, if it is.
+    package var since: Instant? { [downSince, out?.since].compactMap { $0 }.min() }
 
     /// Whether a call has failed, so that a success is worth being told, or it is out.
     package var isTroubled: Bool { failures > 0 || out != nil || isDown }
@@ -62,12 +73,12 @@ package struct AddressHealth: Sendable {
     /// Whether another failure puts it out, if so many in a row do.
     package func willEject(at limit: Int) -> Bool { out == nil && failures + 1 >= limit }
 
-    /// A call goes to the address.
+    /// A call goes to the address, or a connection is about to be made.
     ///
     /// - Parameters:
     ///   - now: the time.
     ///   - chance: a number from 0 up to 1, so that workers and sidecars do not probe at once.
-    /// - Returns: whether it is a probe; meanwhile no other call goes there.
+    /// - Returns: whether it is a probe, which has the time of a pause for itself.
     package mutating func admit(at now: Instant, chance: Double) -> Bool {
         guard let out, now >= out.until else { return false }
         self.out?.until = now + Self.spread(out.pause, chance)
@@ -87,7 +98,7 @@ package struct AddressHealth: Sendable {
     package mutating func connected() -> Bool {
         guard out?.reason == .connect else { return false }
         reset()
-        return true
+        return !isDown
     }
 
     /// A call has failed.
@@ -121,15 +132,16 @@ package struct AddressHealth: Sendable {
         failures = 0
         guard wasProbe, out != nil else { return false }
         reset()
-        return true
+        return !isDown
     }
 
     /// Its health checks have come to something.
     ///
-    /// - Returns: whether that is new.
-    package mutating func checked(isDown: Bool) -> Bool {
-        defer { self.isDown = isDown }
-        return self.isDown != isDown
+    /// - Returns: whether it is out by that and was in before, or the other way round.
+    package mutating func checked(isDown: Bool, at now: Instant) -> Bool {
+        guard self.isDown != isDown else { return false }
+        downSince = isDown ? now : nil
+        return out == nil
     }
 
     private mutating func reset() { (out, failures) = (nil, 0) }
@@ -144,8 +156,8 @@ package struct AddressHealth: Sendable {
         failures = 0
         guard let known = out else {
             let until = now + Self.spread(pauses.first, chance)
-            out = Out(reason: reason, until: until, pause: pauses.first, max: pauses.max)
-            return true
+            out = Out(reason: reason, since: now, until: until, pause: pauses.first, max: pauses.max)
+            return !isDown
         }
         // What began before it was out says nothing new.
         guard wasProbe else { return false }

@@ -8,6 +8,8 @@ package struct LogMessage: Sendable {
     package let text: String
     /// What it concerns: where, who, why.
     package let fields: [(name: StaticString, value: String)]
+    /// Whether it is a warning, and not good news.
+    package var isWarning = true
 }
 
 /// Passes on what people should know, at most one notice of a kind about a subject in ten seconds: what goes wrong a
@@ -24,10 +26,10 @@ public final class LogLimiter {
     }
 
     private let loop: EventLoop
-    private let log: @Sendable (LogMessage) -> Void
+    private let log: (LogMessage) -> Void
     private var logged: [String: Subject] = [:]
 
-    init(loop: EventLoop, log: @escaping @Sendable (LogMessage) -> Void) {
+    init(loop: EventLoop, log: @escaping (LogMessage) -> Void) {
         self.loop = loop
         self.log = log
     }
@@ -38,7 +40,12 @@ public final class LogLimiter {
     }
 
     /// Likewise, with a list of fields.
-    func note(_ text: String, about subject: String, _ fields: [(name: StaticString, value: String)]) {
+    func note(
+        _ text: String,
+        about subject: String,
+        _ fields: [(name: StaticString, value: String)],
+        isWarning: Bool = true
+    ) {
         let key = "\(text) \(subject)"
         var subject = logged[key] ?? Subject()
         guard subject.tokens.spend(at: loop.now) else {
@@ -52,6 +59,6 @@ public final class LogLimiter {
         logged[key] = subject
         var fields = fields
         if more > 0 { fields.append(("more", "\(more)")) }
-        log(LogMessage(text: text, fields: fields))
+        log(LogMessage(text: text, fields: fields, isWarning: isWarning))
     }
 }

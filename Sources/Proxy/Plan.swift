@@ -52,7 +52,11 @@ package final class Plan: Sendable {
         self.defaults = Dictionary(defaults) { first, _ in first }.compactMapValues { $0 }
         for addresses in settings.upstreams.map(\.addresses) {
             if case .hash(let text) = addresses.balance {
-                _ = Template(text, at: addresses.balanceMark, into: diagnostics)
+                let template = Template(text, at: addresses.balanceMark, into: diagnostics)
+                if template.constant != nil {
+                    let problem = "\"hash\" is the same for all calls; write a placeholder, such as {header:x-user}"
+                    diagnostics.report(problem, at: addresses.balanceMark)
+                }
             }
         }
         self.settings = settings

@@ -234,10 +234,12 @@ package final class Worker {
             names: names,
             counter: counters.upstream(settings.name),
             exceeded: { [counters] in counters.http2LimitHit($0.label) },
+            shareIsReached: { [counters] in counters.limitHit(.ejectShare) },
             logLimiter: logLimiter,
             tls: tls.upstreams[settings.name],
             defaults: defaults,
-            addresses: services.shared.object(settings.name, make: { AddressTable(settings.name) }),
+            addresses: settings.addresses.isBalanced
+                ? services.shared.object(settings.name, make: { AddressTable(settings.name) }) : nil,
             calls: settings.limits.calls.map { _ in
                 services.shared.object(settings.name, make: { UpstreamCallLimit() })
             },

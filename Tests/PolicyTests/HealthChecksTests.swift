@@ -21,14 +21,14 @@ import Time
 
     @Test func `an address that is down is out until a check says otherwise`() {
         var health = AddressHealth()
-        let isNew = health.checked(isDown: true)
-        let isNewAgain = health.checked(isDown: true)
+        let isNew = health.checked(isDown: true, at: .start)
+        let isNewAgain = health.checked(isDown: true, at: .start)
         #expect(isNew && !isNewAgain)
         #expect(health.isOut(at: .max) && health.reason == .health && health.out == nil)
         // Neither a connection nor a call says anything about that.
         let isBack = health.connected() || health.succeeded(wasProbe: true)
         #expect(!isBack && health.isOut(at: .start))
-        _ = health.checked(isDown: false)
+        _ = health.checked(isDown: false, at: .start)
         #expect(!health.isOut(at: .start) && health.reason == nil)
     }
 
@@ -36,8 +36,8 @@ import Time
         var health = AddressHealth()
         let pauses = AddressHealth.Pauses(first: .second, max: .second)
         _ = health.failed(limit: 1, mayGo: true, pauses, at: .start, wasProbe: false, chance: 0.5)
-        _ = health.checked(isDown: true)
-        _ = health.checked(isDown: false)
+        _ = health.checked(isDown: true, at: .start)
+        _ = health.checked(isDown: false, at: .start)
         #expect(health.reason == .calls && health.isOut(at: .start))
     }
 }

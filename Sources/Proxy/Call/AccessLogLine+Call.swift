@@ -94,10 +94,18 @@ extension AccessLogLine {
         } else {
             null("upstream_host")
         }
-        if let address = (call.upstreamLeg.attempt?.placement?.address ?? call.upstreamLeg.address)?.address {
-            field("upstream_address", text: Array("\(address)".utf8).span)
-        }
+        writeAddresses(call.upstreamLeg)
         if let text = call.translationText { field("translated", text: Array(text.utf8).span) }
+    }
+
+    /// Adds the address that has responded, or was asked last, and those that were asked before or beside it.
+    private mutating func writeAddresses(_ leg: UpstreamLeg) {
+        guard let last = leg.attempt?.placement?.address ?? leg.address, let address = last.address else { return }
+        field("upstream_address", text: Array("\(address)".utf8).span)
+        let others = leg.allTried.filter { $0 !== last }.compactMap(\.address)
+        guard !others.isEmpty else { return }
+        let text = others.map { "\($0)" }.joined(separator: ", ")
+        field("other_addresses", text: Array(text.utf8).span)
     }
 
     /// Adds the route: its name, its number if it has none, or null if no route took the call.

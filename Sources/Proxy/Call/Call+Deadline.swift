@@ -46,8 +46,8 @@ extension Call {
         let timer =
             deadline.timer
             ?? Timer(on: worker.context.loop.timers) { [unowned self] in
-                upstreamLeg.attempt?.count(.timeout)
                 timePassed()
+                for attempt in upstreamLeg.attempts { attempt.count(.timeout) }
                 fail(sayingWhere(Self.overDeadline), by: .martlet)
             }
         deadline.timer = timer

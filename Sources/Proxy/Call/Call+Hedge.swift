@@ -43,7 +43,7 @@ extension Call {
 
     /// Sends the request to another address, if there is one that may have it.
     private func sendHedge() {
-        guard let hedge = upstreamLeg.hedge, hedge.left > 0, let upstream = route.upstream,
+        guard let hedge = upstreamLeg.hedge, hedge.left > 0, upstreamLeg.hasEnd, let upstream = route.upstream,
             let balancer = upstream.balancer, upstreamLeg.attempt?.placement != nil
         else { return }
         guard keepsWholeRequest(upstream) else { return hedge.stop() }
@@ -90,6 +90,7 @@ extension Call {
     func drops(_ attempt: Attempt, _ head: HTTPHead, in rpcProtocol: RPCProtocol) -> Bool {
         guard let hedge = upstreamLeg.hedge, hedge.policy.isFailure(head, in: rpcProtocol) else { return false }
         attempt.count(.ok)
+        if let index = head.first(.grpcStatus) { attempt.report(code: RPCCode(grpcStatus: head.value(at: index))) }
         let pushback = head.first(Self.pushback).map { RetryPushback(head.value(at: $0)) }
         return goOn(without: attempt, isFailure: true, pushback)
     }
@@ -117,12 +118,15 @@ extension Call {
         // What was sent may have ended the call.
         guard upstreamLeg.hedge === hedge, !isOver else { return true }
         guard let other = hedge.rivals.first(where: { $0 !== attempt }) ?? otherThan(attempt) else { return false }
+        if upstreamLeg.attempt === attempt {
+            hedge.remove(other)
+            upstreamLeg.attempt = other
+            record.stages.connected = other.connectedAt
+        } else {
+            hedge.remove(attempt)
+        }
         attempt.count(hedge: .failed)
         attempt.cancel()
-        hedge.remove(attempt)
-        guard upstreamLeg.attempt === attempt else { return true }
-        hedge.remove(other)
-        upstreamLeg.attempt = other
         return true
     }
 
@@ -132,24 +136,29 @@ extension Call {
 
     /// The response of an attempt is that of the call: the others are cancelled.
     func win(_ attempt: Attempt) {
-        guard let hedge = upstreamLeg.hedge.take() else { return }
+        guard upstreamLeg.hedge != nil else { return }
+        let losers = upstreamLeg.attempts.filter { $0 !== attempt }
+        upstreamLeg.attempt = attempt
+        _ = upstreamLeg.hedge.take()?.end()
         upstreamLeg.retryBuffer.isWanted = run.requestMeets(.retries)
-        for loser in hedge.end() + [upstreamLeg.attempt].compactMap({ $0 }) where loser !== attempt {
+        record.stages.connected = attempt.connectedAt
+        attempt.count(hedge: .won)
+        for loser in losers {
+            // It has not failed as long as others have waited for it, which is all that can be known.
+            if loser.isConnected, loser.placement?.isProbe == true { loser.report(nil) }
             loser.count(.canceled)
             loser.cancel()
         }
-        attempt.count(hedge: .won)
-        upstreamLeg.attempt = attempt
     }
 
     // MARK: All attempts
 
     /// Nothing more is wanted of what goes on at the upstream.
     func endAttempts(_ result: AttemptResult) {
+        let rivals = upstreamLeg.hedge.take()?.end() ?? []
         upstreamLeg.attempt?.count(result)
         upstreamLeg.attempt.take()?.cancel()
-        guard let hedge = upstreamLeg.hedge.take() else { return }
-        for rival in hedge.end() {
+        for rival in rivals {
             rival.count(result)
             rival.cancel()
         }
@@ -157,7 +166,6 @@ extension Call {
 
     /// The time of the call is over, and no attempt has a response.
     func timePassed() {
-        upstreamLeg.attempt?.timePassed()
-        for rival in upstreamLeg.hedge?.rivals ?? [] { rival.timePassed() }
+        for attempt in upstreamLeg.attempts { attempt.timePassed() }
     }
 }

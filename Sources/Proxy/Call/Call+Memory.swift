@@ -46,7 +46,9 @@ extension Call {
 
     /// Since when there is no connection for what has left the chain.
     private var connectingSince: Instant {
-        upstreamLeg.isForwarded && acceptsRequest && upstreamLeg.attempt?.isConnected != true ? ledger.since : .max
+        let isConnecting =
+            upstreamLeg.isForwarded && acceptsRequest && !upstreamLeg.attempts.contains(where: \.isConnected)
+        return isConnecting ? ledger.since : .max
     }
 
     /// Since when a part of the response waits for the rest of it.

@@ -116,8 +116,8 @@ extension Call {
             attempt.cancel()
             return attemptFailed(attempt, .lost)
         }
-        record.stages.connected = worker.context.loop.now
-        ledger.enter(.attempt, at: record.stages.connected)
+        if upstreamLeg.attempt === attempt { record.stages.connected = attempt.connectedAt }
+        ledger.enter(.attempt, at: attempt.connectedAt)
         // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back. And one
         // that fails meanwhile is followed by another only when they are back.
         let (kept, waiting) = (upstreamLeg.retryBuffer.body.take(), upstreamLeg.outbox.take())
@@ -145,7 +145,9 @@ extension Call {
     /// Writes into the head what is known only now.
     func completeHead() {
         if let query = upstreamLeg.query { setQuery(message: query.readable) }
-        addDefaults()
+        // Attempts that run side by side send the same head.
+        if !upstreamLeg.hasDefaults { addDefaults() }
+        upstreamLeg.hasDefaults = true
         passDeadlineOn()
         addRetryHeader()
     }
@@ -206,9 +208,9 @@ extension Call {
             return
         }
         attempt.count(error.result)
+        attempt.count(hedge: .failed)
         if let limit = error.limit { worker.counters.limitHit(limit) }
-        // Servers that calls are spread over evenly may all close connections at the same time, by the same count.
-        let maxAttempts = SentRequest.maxAttempts * (attempt.placement == nil ? 1 : 2)
+        let maxAttempts = SentRequest.maxAttempts(isBalanced: attempt.placement != nil)
         let isAlone = upstreamLeg.hedge?.rivals.isEmpty ?? true
         if isAlone, attempt.canRetry(after: error), isRetryable, record.attempts < maxAttempts {
             worker.counters.retry(.connection, on: attempt.upstream.counter)
@@ -231,6 +233,7 @@ extension Call {
 
     /// Retries: the head goes again through what runs for each attempt, as it entered there.
     func retryAttempt() {
+        upstreamLeg.hasDefaults = false
         guard let first = run.firstPerAttempt else { return startAttempt() }
         upstreamLeg.attempt = nil
         upstreamLeg.progress = .retried

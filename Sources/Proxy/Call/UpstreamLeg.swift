@@ -52,6 +52,8 @@ struct UpstreamLeg {
     /// What a Connect GET asks for, if that is other than what has come.
     var query: ByteQueue?
     var retryBuffer = RetryBuffer()
+    /// The head of the request has what the upstream adds to it.
+    var hasDefaults = false
     /// Those under way that the call is one of, if the upstream limits them.
     var calls: UpstreamCallLimit?
     /// The address that an attempt has gone to last, if the upstream has several.
@@ -94,7 +96,10 @@ struct UpstreamLeg {
     }
 
     /// How many bytes are set aside for what its attempts wait for.
-    var heldBytes: Int { (hedge?.rivals ?? []).reduce(attempt?.heldBytes ?? 0) { $0 + $1.heldBytes } }
+    var heldBytes: Int {
+        guard let hedge else { return attempt?.heldBytes ?? 0 }
+        return hedge.rivals.reduce(attempt?.heldBytes ?? 0) { $0 + $1.heldBytes }
+    }
 
     /// An attempt goes to an address.
     mutating func enter(_ new: UpstreamAddress) {
@@ -102,8 +107,14 @@ struct UpstreamLeg {
         address = new
     }
 
+    /// The addresses that attempts have gone to.
+    var allTried: [UpstreamAddress] { tried + [address].compactMap { $0 } }
+
     /// Whether an attempt has gone to an address.
     func hasTried(_ other: UpstreamAddress) -> Bool { address === other || tried.contains { $0 === other } }
+
+    /// The attempt of the call, and those beside it.
+    var attempts: [Attempt] { [attempt].compactMap { $0 } + (hedge?.rivals ?? []) }
 
     /// Whether an attempt is one of the call.
     func has(_ attempt: Attempt) -> Bool {

@@ -189,7 +189,9 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
             hasLeft: connection.bytesSent != sentBefore,
             isIdempotent: HTTPHead.isIdempotent(method.span)
         )
-        guard sent.canRetry(after: error), attempts < SentRequest.maxAttempts else { return failed(error) }
+        guard sent.canRetry(after: error), attempts < SentRequest.maxAttempts(isBalanced: false) else {
+            return failed(error)
+        }
         self.connection = nil
         upstream.acquire(for: self)
     }

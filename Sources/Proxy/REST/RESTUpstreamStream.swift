@@ -143,7 +143,7 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
     }
 
     func received(head: HTTPHead, end: Bool) {
-        user.headCame()
+        user.headCame(status: head.status)
         response = (head, worker.acquireQueue())
         if end { receivedEnd(trailers: nil) }
     }

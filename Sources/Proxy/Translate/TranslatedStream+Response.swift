@@ -12,7 +12,7 @@ extension TranslatedStream: AttemptStreamUser {
     }
 
     func received(head: HTTPHead, end: Bool) {
-        attempt.headCame()
+        attempt.headCame(status: head.status)
         if end {
             forgetStream()
             guard !attempt.drops(head, in: upstream) else { return worker.release(head) }
@@ -83,7 +83,7 @@ extension TranslatedStream: AttemptStreamUser {
     }
 
     func wantsBody() { attempt.wantsBody() }
-    func headCame() { attempt.headCame() }
+    func headCame(status: Int) { attempt.headCame(status: status) }
     func drops(_ head: HTTPHead, in rpcProtocol: RPCProtocol) -> Bool { attempt.drops(head, in: rpcProtocol) }
 
     func streamFailed(_ error: UpstreamError) {

@@ -28,6 +28,8 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     private var isHedgeCounted = false
     /// What the connection had sent before the attempt.
     private var sentBefore = 0
+    /// When it got its connection.
+    private(set) var connectedAt = Instant.start
     /// Where it goes among several addresses.
     var placement: Placement?
 
@@ -58,6 +60,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     /// The call is served in this process, which needs no connection.
     private func serve() {
         isServed = true
+        connectedAt = upstream.context.loop.now
         stream = open(on: nil)
         limitTime()
         call.attemptConnected(self)
@@ -116,6 +119,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         stream = open(on: connection)
         guard stream != nil else { return failed(.lost) }
         self.connection = connection
+        connectedAt = upstream.context.loop.now
         sentBefore = connection.bytesSent
         if upstream.settings.connectWait != nil { limitTime() }
         call.attemptConnected(self)
@@ -128,6 +132,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     }
 
     func wantsBody() {
+        guard call.upstreamLeg.attempt === self, !call.upstreamLeg.hasEnd else { return }
         let head = upstream.context.acquireHead()
         head.status = 100
         call.responded(informational: head)
@@ -214,19 +219,20 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         call.responded(informational: head)
     }
 
-    /// The head of a response has come, and may be held on its way.
-    func headCame() {
+    func headCame(status: Int) {
+        // What is translated twice tells it twice, and the first status is the upstream's.
+        guard !hasHead else { return }
         hasResponded = true
         hasHead = true
         firstByteTimer.take()?.cancel()
         attemptTimer.take()?.cancel()
+        if placement != nil { report(status: status) }
     }
 
     func drops(_ head: HTTPHead, in rpcProtocol: RPCProtocol) -> Bool { call.drops(self, head, in: rpcProtocol) }
 
     func received(head: HTTPHead, end: Bool) {
-        headCame()
-        if placement != nil { report(status: head.status) }
+        headCame(status: head.status)
         if end { complete() }
         guard !drops(head, in: call.rpcProtocol) else { return upstream.context.release(head) }
         call.win(self)

@@ -5,8 +5,8 @@ internal import Protocols
 protocol AttemptStreamUser: HTTPStreamUser {
     /// The body of the request is wanted here, whatever the upstream says: a caller that waits for `100 Continue` is told so.
     func wantsBody()
-    /// The head of a response has come, and may be held on its way.
-    func headCame()
+    /// The head of a response has come with this HTTP status, and may be held on its way.
+    func headCame(status: Int)
     /// A response that is nothing but this head has come: whether nobody wants it, as others may do better.
     func drops(_ head: HTTPHead, in rpcProtocol: RPCProtocol) -> Bool
     /// The exchange cannot go on, for another reason than a reset; the stream is no longer the user's.

@@ -19,7 +19,9 @@ final class Pool: UpstreamConnection.Owner {
     /// calls which do not take it.
     private var available: [UpstreamConnection] = []
     private var waiting: [any ConnectionSeeker] = []
-    private var dials: [Dial] = []
+    private var dials: [Dial] = [] {
+        didSet { upstream.noteDials(dials.count - oldValue.count, version) }
+    }
     private(set) var open = 0 {
         didSet { upstream.noteConnections(open - oldValue, version) }
     }
@@ -73,7 +75,9 @@ final class Pool: UpstreamConnection.Owner {
     func withdraw(_ attempt: any ConnectionSeeker) {
         let before = waiting.count
         waiting.removeAll { $0 === attempt }
-        if waiting.count < before, dials.count > dialsNeeded { dials.removeLast().cancel() }
+        guard waiting.count < before, dials.count > dialsNeeded else { return }
+        // One goes on: among several addresses it is worth knowing whether that can be connected to.
+        if upstream.balancer == nil || dials.count > 1 { dials.removeLast().cancel() }
     }
 
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.
@@ -112,21 +116,45 @@ final class Pool: UpstreamConnection.Owner {
 
     private var dialsNeeded: Int { (waiting.count + callsPerDial - 1) / callsPerDial }
 
+    /// Whether the upstream has as many connections as it may have, those that are being made included.
+    private var isAtLimit: Bool {
+        upstream.connections(version) + upstream.dials(version) >= upstream.settings.limits.connections
+    }
+
     private var mayDial: Bool {
-        (upstream.connections(version) + dials.count < upstream.settings.limits.connections || open + dials.count == 0)
+        (!isAtLimit || open + dials.count == 0)
             && (open == 0 || upstream.context.loop.now >= restUntil)
             && (backoff.map { dials.isEmpty && upstream.context.loop.now >= $0.pauses.retryAt } ?? true)
     }
 
     private func dialIfNeeded() {
-        if dials.count < dialsNeeded, mayDial { startDial() }
+        guard dials.count < dialsNeeded else { return }
+        // What other addresses do not use is in the way of calls that wait here.
+        if isAtLimit, open + dials.count > 0 { upstream.balancer?.closeIdle(version, besides: place) }
+        if mayDial { startDial() }
     }
+
+    /// Closes a connection that has no call, if there is one.
+    func closeIdle() -> Bool {
+        guard let idle = available.first(where: { !$0.isBusy }) else { return false }
+        remove(idle)
+        idle.drain()
+        return true
+    }
+
+    /// There may be room for a connection that was not.
+    func connectionsHaveRoom() { dialIfNeeded() }
 
     /// Makes a connection for calls to come: what waits on those that there are is not taken by its callers.
     ///
     /// No call waits for it, as the windows of such a connection are open for others.
     private func dialAhead() {
         if dials.isEmpty, mayDial { startDial() }
+    }
+
+    /// Makes a connection that no call waits for.
+    func probe() {
+        if dials.isEmpty { startDial() }
     }
 
     private func startDial() {
@@ -278,6 +306,9 @@ final class Pool: UpstreamConnection.Owner {
         remove(connection)
         let wasOfUse = connection.hasBeenOfUse || connection.stage == .aged || waiting.isEmpty
         if wasOfUse { dialIfNeeded() } else { fail(connection.error) }
+        if upstream.connections(version) + 1 >= upstream.settings.limits.connections {
+            upstream.balancer?.connectionsHaveRoom(version, besides: place)
+        }
     }
 
     private func use(_ connection: UpstreamConnection, with room: Int, for attempt: any ConnectionSeeker) {

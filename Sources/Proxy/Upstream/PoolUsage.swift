@@ -24,6 +24,7 @@ extension Upstream {
     /// What the pools of both versions of HTTP have.
     var usage: PoolUsage {
         var all = PoolUsage()
+        all.waiting = balancer?.waitingCount ?? 0
         for place in places {
             all += place.http1.usage
             all += place.http2.usage

@@ -5,7 +5,9 @@ internal import HTTP
 /// Pure: the same rule for calls and for requests of our own.
 struct SentRequest {
     /// How often a request is sent at most, where this rule lets it be retried.
-    static let maxAttempts = 3
+    ///
+    /// Servers that calls are spread over evenly may all close connections at the same time, by the same count.
+    static func maxAttempts(isBalanced: Bool) -> Int { isBalanced ? 6 : 3 }
 
     /// Something of a response has come, be it an interim one.
     let hasResponse: Bool

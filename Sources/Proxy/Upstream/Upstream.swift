@@ -52,6 +52,8 @@ public final class Upstream {
 
     private let logLimiter: LogLimiter
     private let countExceeded: (HTTP2Limit) -> Void
+    /// An address stays in because of `eject.share`.
+    private let countShare: () -> Void
 
     private let resumption = TLSResumption()
     /// What stands for whatever its name leads to, if calls are not spread over addresses.
@@ -60,6 +62,8 @@ public final class Upstream {
     private(set) var balancer: Balancer?
     /// How many connections of each version are open.
     private var (http1Connections, http2Connections) = (0, 0)
+    /// How many are being made.
+    private var (http1Dials, http2Dials) = (0, 0)
     /// The only version that the upstream speaks, by its URL.
     private let fixed: HTTPVersion?
     /// The only version that the upstream has turned out to speak, and until when that is believed.
@@ -75,6 +79,7 @@ public final class Upstream {
         names: NameService,
         counter: UpstreamCounter,
         exceeded: @escaping (HTTP2Limit) -> Void,
+        shareIsReached: @escaping () -> Void = {},
         logLimiter: LogLimiter,
         tls: UpstreamTLS?,
         defaults: RequestDefaults? = nil,
@@ -89,7 +94,7 @@ public final class Upstream {
         self.context = context
         self.network = network
         self.counter = counter
-        countExceeded = exceeded
+        (countExceeded, countShare) = (exceeded, shareIsReached)
         self.logLimiter = logLimiter
         dnsCache = DNSCache(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(streams: settings.limits.streams)
@@ -112,9 +117,10 @@ public final class Upstream {
             case .h2c: .http2
             case .https: nil
             }
-        sole = UpstreamAddress(nil, of: self)
         if let addresses, settings.addresses.isBalanced {
             balancer = Balancer(of: self, addresses, names: names, seed: seed)
+        } else {
+            sole = UpstreamAddress(nil, of: self)
         }
     }
 
@@ -158,11 +164,14 @@ public final class Upstream {
 
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.
     func drain() {
-        for place in places { place.drain() }
+        if let balancer { balancer.drain() } else { sole.drain() }
     }
 
     /// The addresses, as far as there are connections to them.
     var places: [UpstreamAddress] { balancer?.addresses ?? [sole] }
+
+    /// The version that a connection is made for when no call asks for one.
+    var probeVersion: HTTPVersion { only ?? .http1 }
 
     /// How many connections of one version are open.
     func connections(_ version: HTTPVersion) -> Int { version == .http1 ? http1Connections : http2Connections }
@@ -172,12 +181,32 @@ public final class Upstream {
         if version == .http1 { http1Connections += count } else { http2Connections += count }
     }
 
+    /// How many connections of one version are being made.
+    func dials(_ version: HTTPVersion) -> Int { version == .http1 ? http1Dials : http2Dials }
+
+    /// So many more are being made, or fewer.
+    func noteDials(_ count: Int, _ version: HTTPVersion) {
+        if version == .http1 { http1Dials += count } else { http2Dials += count }
+    }
+
     // MARK: Several addresses
 
     /// Something has become of an address, which people should know.
-    func note(_ text: String, at address: SocketAddress, _ fields: (name: StaticString, value: String)...) {
-        let all = [("upstream", settings.name), ("address", "\(address)")] + fields
-        logLimiter.note(text, about: "\(settings.name) \(address)", all)
+    func note(
+        _ text: String,
+        at address: SocketAddress,
+        _ more: (name: StaticString, value: String)...,
+        isWarning: Bool = true
+    ) {
+        let fields = [("upstream", settings.name), ("address", "\(address)")] + more
+        logLimiter.note(text, about: "\(settings.name) \(address)", fields, isWarning: isWarning)
+    }
+
+    /// The calls of an address fail, and it stays as too many others are out.
+    func noteShare(_ address: UpstreamAddress, _ failure: String) {
+        countShare()
+        guard let place = address.address else { return }
+        note("upstream address fails and stays in, as eject.share is reached", at: place, ("reason", failure))
     }
 
     /// No address is of use.
@@ -221,7 +250,9 @@ public final class Upstream {
         let name = settings.name
         let reason = error.error(upstream: name, for: .http).message
         connectError = reason
-        logLimiter.note("cannot connect to upstream", about: name, ("upstream", name), ("reason", reason))
+        // It may have an address in it, and what is about another is another matter.
+        let subject = balancer == nil ? name : reason
+        logLimiter.note("cannot connect to upstream", about: subject, ("upstream", name), ("reason", reason))
     }
 
     /// The only version that the upstream speaks, as far as is known.

@@ -82,6 +82,12 @@ public enum UpstreamError: Error {
         }
     }
 
+    /// Whether this machine lacks something, so that it says nothing of the address.
+    var isLocal: Bool {
+        guard case .connect(_, let error) = self else { return false }
+        return error.isLocal
+    }
+
     /// What the caller of `upstream` is told.
     func error(upstream: String, for rpcProtocol: RPCProtocol) -> RPCError {
         switch self {

@@ -46,25 +46,32 @@ struct AddressReport {
     let state: State
     let calls: Int
     let connections: Int
-    /// Why it is out, and for how much longer; until a health check succeeds if no time is given.
-    let out: (reason: String, left: Duration?)?
+    /// What its last health check has come to, if there are any.
+    let check: String?
+    /// Why it is out, for how long, and in which time it is probed; health checks decide if no time is given.
+    let out: (reason: String, time: Duration, left: Duration?)?
 
     func write(to json: inout JSONWriter) {
         json.field("address", string: "\(address)")
         json.field("state", string: state.rawValue)
         json.field("calls", number: calls)
         json.field("connections", number: connections)
+        if let check { json.field("check", string: check) }
         guard let out else { return }
         json.field("reason", string: out.reason)
-        if let left = out.left { json.field("out_ms", milliseconds: left) }
+        json.field("out_ms", milliseconds: out.time)
+        if let left = out.left { json.field("probe_in_ms", milliseconds: left) }
     }
 
     /// The address in one line.
     var line: String {
         let counts = "\(calls == 1 ? "1 call" : "\(calls) calls")"
-        guard let out else { return "\(address), \(state.rawValue), \(counts)" }
-        let time = out.left.map { " for \(max(0, ($0 + .second - .nanoseconds(1)).seconds))s" } ?? ""
-        return "\(address), out\(time): \(out.reason)"
+        let unknown = check == "unknown" ? ", health check without a result" : ""
+        guard let out else { return "\(address), \(state.rawValue), \(counts)\(unknown)" }
+        let probe =
+            out.left.map { $0 > .zero ? ", probe in \(($0 + .second - .nanoseconds(1)).seconds)s" : ", probe due" }
+            ?? ""
+        return "\(address), out for \(out.time.seconds)s\(probe): \(out.reason)"
     }
 }
 
@@ -79,14 +86,24 @@ extension Daemon {
         let now = loop.now
         return (table?.states ?? []).compactMap { state in
             let usage = usages[state.address]
-            guard usage != nil || table?.has(state.address) == true else { return nil }
-            let isLeaving = usage?.isLeaving ?? false
-            let out = isLeaving ? nil : state.out.map { ($0.reason, $0.until.map { max(.zero, $0 - now) }) }
+            // Workers without calls do not know yet that it is gone.
+            let isLeaving = table?.has(state.address) == false
+            if isLeaving, usage?.connections ?? 0 == 0, usage?.calls ?? 0 == 0 { return nil }
+            let out =
+                isLeaving
+                ? nil
+                : state.out.map { out in
+                    (
+                        reason: out.reason, time: max(.zero, now - out.since),
+                        left: out.until.map { max(.zero, $0 - now) }
+                    )
+                }
             return AddressReport(
                 address: state.address,
                 state: isLeaving ? .leaving : out == nil ? .in : .out,
                 calls: usage?.calls ?? 0,
                 connections: usage?.connections ?? 0,
+                check: state.check,
                 out: out
             )
         }

@@ -48,7 +48,7 @@ struct StatusPage {
             let pool = report.counters.pool(of: upstream.name)
             let connections = "\(Self.counted(pool.active, "active connection")), \(pool.idle) idle"
             let waiting = pool.waiting > 0 ? ", \(Self.counted(pool.waiting, "waiting call"))" : ""
-            let error = report.connectErrors[upstream.name].map { ", last connection error: \($0)" } ?? ""
+            let error = report.connectErrors[upstream.name].map { ", last error: \($0)" } ?? ""
             let line = "upstream: \(upstream.name), \(upstream.url), \(connections)\(waiting)\(error)"
             let addresses = daemon.addressStates(of: upstream.name, report)
             let shown = addresses.filter { $0.state != .in } + addresses.filter { $0.state == .in }

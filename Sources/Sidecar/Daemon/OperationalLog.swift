@@ -26,7 +26,7 @@ final class OperationalLog {
 
     /// Writes what a worker has to tell.
     func log(_ notice: LogMessage) {
-        log(.warn, notice.text, notice.fields.map { ($0.name, $0.value) })
+        log(notice.isWarning ? .warn : .info, notice.text, notice.fields.map { ($0.name, $0.value) })
     }
 
     private func lead(of level: LogLevel) -> LogfmtLine.Lead {

@@ -30,6 +30,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case recording
     /// As many calls of an upstream as allowed were under way.
     case upstreamCalls
+    /// An address of an upstream failed, and as many were left out as allowed.
+    case ejectShare
 
     /// The value of the label.
     public var label: StaticString {
@@ -49,6 +51,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .memory: "memory"
         case .recording: "recording"
         case .upstreamCalls: "upstream_calls"
+        case .ejectShare: "eject_share"
         }
     }
 }

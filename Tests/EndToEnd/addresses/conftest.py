@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from support.servers.replicas import Caller, GRPCReplica, NameServer, free_port, states
+from support.servers.replicas import Caller, GRPCReplica, Hole, NameServer, free_port, states
 from support.wait import eventually
 
 
@@ -23,6 +23,13 @@ def replicas():
     yield start
     for one in started:
         one.stop()
+
+
+@pytest.fixture
+def hole():
+    made = Hole("127.0.0.31")
+    yield made
+    made.stop()
 
 
 @pytest.fixture

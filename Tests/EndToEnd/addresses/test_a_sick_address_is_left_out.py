@@ -66,7 +66,7 @@ def test_http_statuses_put_an_address_out(martlet, replicas, until_state):
         failed = [client.post("/").status_code for _ in range(200)].count(503)
     assert failed == 5
     until_state(proxy, servers[0].name, "out")
-    assert states(proxy)[servers[0].name]["reason"] == "HTTP status 503"
+    assert states(proxy)[servers[0].name]["reason"] == "5 failures in a row, the last: HTTP status 503"
 
 
 def test_a_server_that_does_not_respond_is_put_out(martlet, replicas, caller, until_state):
@@ -104,6 +104,69 @@ def test_no_more_than_a_share_is_out_because_of_calls(martlet, replicas, caller)
     client = caller(proxy)
     client.spread(300)
     assert sum(address["state"] == "out" for address in states(proxy).values()) == 2
+
+
+def test_what_would_be_too_many_is_told(martlet, replicas, caller):
+    servers = replicas(3)
+    for server in servers[:2]:
+        server.mode = "unavailable"
+    proxy = martlet(listed(servers, ", eject: { failures: 2, for: 10s }"))
+    caller(proxy).spread(60)
+    line = proxy.stderr.wait("upstream address fails and stays in, as eject.share is reached")
+    assert 'reason="code unavailable"' in line.string
+    assert proxy.metrics().total("martlet_limit_hits_total", limit="eject_share") > 0
+
+
+def test_no_call_waits_for_a_probe(martlet, replicas, caller, hole, until_state):
+    servers = replicas(2)
+    proxy = martlet(listed([*servers, hole], ", timeouts: { connect: 300ms }"))
+    client = caller(proxy)
+    # Some of the first calls may wait for it.
+    client.spread(20)
+    until_state(proxy, hole.name, "out")
+
+    def probes():
+        return states(proxy)[hole.name]["out_ms"] > 2500
+
+    slow = 0
+    while not probes():
+        start = time.monotonic()
+        client.call()
+        slow += time.monotonic() - start > 0.2
+    assert slow == 0
+    assert "no connection within timeouts.connect" in states(proxy)[hole.name]["reason"]
+
+
+def test_an_address_that_is_gone_is_not_shown(martlet, replicas, until_state, tmp_path):
+    servers = replicas(2, HTTPReplica)
+    file = tmp_path / "addresses"
+    file.write_text("".join(f"{server.name}\n" for server in servers))
+    proxy = martlet(f"listen: 127.0.0.1:0\nworkers: 4\nupstreams: {{ default: {{ url: 'http://orders.test:1', addresses: {{ file: {file} }} }} }}\n")
+    # Known before the first call.
+    assert set(states(proxy)) == {server.name for server in servers}
+    for _ in range(20):
+        with proxy.http() as client:
+            client.get("/")
+    new = tmp_path / "new"
+    new.write_text(f"{servers[0].name}\n")
+    new.rename(file)
+
+    def is_gone():
+        # One connection, which only one worker has.
+        with proxy.http() as client:
+            client.get("/")
+        return set(states(proxy)) == {servers[0].name}
+
+    eventually(is_gone)
+
+
+def test_what_failed_before_is_in_the_log(martlet, replicas, caller, tmp_path):
+    servers = replicas(3)
+    servers[0].stop()
+    proxy = martlet(listed(servers, chain=f"{{ log: {{ to: {tmp_path}/access.log }} }}"))
+    caller(proxy).spread(30)
+    eventually(lambda: f'"other_addresses":"{servers[0].name}"' in (tmp_path / "access.log").read_text())
+    assert proxy.metrics().total("martlet_upstream_attempts_total", result="connect_failed") > 0
 
 
 def test_if_all_are_out_all_are_used_and_that_is_said_once(martlet, replicas, caller):
@@ -227,11 +290,17 @@ MISTAKES = {
     "addresses: []": '"addresses" is empty; write a list of host:port',
     "addresses: [ here there ]": 'an address cannot be "here there"; write a host and a port, such as 10.0.0.1:50051',
     "addresses: [ a.test:1, a.test:1 ]": "a.test:1 is in the list already; remove one",
-    "addresses: { file: relative }": '"addresses" cannot be',
+    "addresses: { file: relative }": '"file" cannot be "relative"; write an absolute path',
+    "addresses: { files: /a }": 'unknown key "files"; write { srv: NAME } or { file: PATH }',
+    "addresses: { srv: a.test, file: /a }": '"addresses" takes one key',
     "addresses: first, balance: round_robin": '"balance" has no effect with one address',
     "balance: fast": '"balance" cannot be "fast"; write least_requests, round_robin',
     "balance: { hash: '{nothing}' }": "{nothing} is unknown",
-    "eject: { failures: 1, for: 2s, max: 1s }": '"max" cannot be shorter than "for"',
+    "eject: { failures: 1, for: 2s, max: 1s }": '"max" cannot be shorter than "for", which is 2s',
+    "eject: { failures: 1, for: 2m }": '"for" cannot be longer than "max", which is 1m',
+    "eject: { failures: 1, for: 0s }": "longer than zero",
+    "eject: { failures: 1, codes: [ok] }": '"codes" cannot be ok',
+    "balance: { hash: x-user }": '"hash" is the same for all calls',
     "eject: { failures: 1, codes: [sick] }": "sick",
 }
 
@@ -272,5 +341,5 @@ def test_codes_count_wherever_a_protocol_has_them(martlet, until_state, kind):
         for _ in range(60):
             client.post("/shop.v1.OrderService/Get", content=body, headers={"content-type": kind, "connect-protocol-version": "1"})
     until_state(proxy, sick, "out")
-    assert states(proxy)[sick]["reason"] == "code unavailable"
+    assert states(proxy)[sick]["reason"] == "3 failures in a row, the last: code unavailable"
     assert all(states(proxy)[address]["state"] == "in" for address in others)

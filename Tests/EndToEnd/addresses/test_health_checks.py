@@ -25,8 +25,8 @@ def test_a_server_that_is_not_serving_gets_no_calls(martlet, replicas, caller, u
     # No call is needed for that.
     until_state(proxy, servers[0].name, "out")
     assert states(proxy)[servers[0].name]["reason"] == "health check: NOT_SERVING"
-    assert "out_ms" not in states(proxy)[servers[0].name]
-    assert f"{servers[0].name}, out: health check: NOT_SERVING" in proxy.admin("/status").text
+    assert "probe_in_ms" not in states(proxy)[servers[0].name]
+    assert f"{servers[0].name}, out for 0s: health check: NOT_SERVING" in proxy.admin("/status").text
     assert set(client.spread(200)) == {server.name for server in servers[1:]}
     proxy.stderr.wait('upstream address is out.*reason="health check: NOT_SERVING"')
     servers[0].set_health(True, "shop.v1.OrderService")
@@ -119,6 +119,42 @@ def test_checks_go_on_through_reloads_and_end_with_the_settings(martlet, replica
     assert checks(proxy, "down") == count
 
 
+def test_an_address_that_nobody_checks_any_more_counts_as_up(martlet, replicas, caller, until_state):
+    servers = replicas(3)
+    for server in servers:
+        server.serve_health(all=True)
+    servers[0].set_health(False)
+    health = HEALTH.format('grpc: ""')
+    proxy = martlet(listed(servers, health))
+    client = caller(proxy)
+    until_state(proxy, servers[0].name, "out")
+    client.spread(20)
+    proxy.reload(listed(servers[1:], health))
+    client.spread(20)
+    proxy.reload(listed(servers))
+    assert set(client.spread(60)) == {server.name for server in servers}
+
+
+def test_the_head_of_a_response_is_enough(martlet, replicas, until_state):
+    servers = replicas(2, HTTPReplica)
+    servers[0].stalls = True
+    proxy = martlet(listed(servers, HEALTH.format("path: /healthz"), scheme="http"))
+    eventually(lambda: checks(proxy, "up") >= 6)
+    assert checks(proxy, "down") == 0
+
+
+def test_flapping_does_not_fill_the_log(martlet, replicas):
+    servers = replicas(2)
+    for server in servers:
+        server.serve_health(all=True)
+    proxy = martlet(listed(servers, HEALTH.format('grpc: "", down: 1')))
+    for number in range(10):
+        before = checks(proxy, "up" if number % 2 else "down")
+        servers[0].set_health(bool(number % 2))
+        eventually(lambda: checks(proxy, "up" if number % 2 else "down") > before)
+    assert len(proxy.stderr.matches("upstream address is")) <= 2
+
+
 def test_addresses_of_a_file_are_checked_as_they_come_and_go(martlet, replicas, until_state, tmp_path):
     servers = replicas(3)
     for server in servers:
@@ -167,7 +203,6 @@ MISTAKES = {
     "health: { path: healthz }": "write a path such as /healthz",
     'health: { path: "/a b" }': "write a path such as /healthz",
     "health: { path: /a, every: 1ms }": '"every" cannot be 1ms; write a duration of at least 100ms',
-    "health: { path: /a, every: none }": '"every" cannot be none',
     "health: { path: /a, every: 1s, timeout: 2s }": '"timeout" cannot be longer than "every"',
     "health: { grpc: a }": '"grpc" needs HTTP/2, and http://orders.test:80 is HTTP/1.1',
     "health: { path: /a, down: 0 }": "down",

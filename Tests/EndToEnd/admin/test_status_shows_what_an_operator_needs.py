@@ -37,7 +37,7 @@ def test_status(martlet, command, recorder, tmp_path):
     assert f"\nlistener: {proxy.addresses[0]}, 1 connection\n" in reported
     assert f"\nadmin: unix:{proxy.admin_socket}\n" in reported
     assert re.search(r"^upstream: good, http://127\.0\.0\.1:\d+, 0 active connections, 1 idle$", reported, re.MULTILINE)
-    dead = r"^upstream: dead, .*, last connection error: .*cannot connect to .*: Connection refused$"
+    dead = r"^upstream: dead, .*, last error: .*cannot connect to .*: Connection refused$"
     assert re.search(dead, reported, re.MULTILINE)
     assert "\ncredential: secret (file), valid\n" in reported
     assert "\nlog lines dropped: 0" in reported

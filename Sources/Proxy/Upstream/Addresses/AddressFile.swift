@@ -22,7 +22,10 @@ package enum AddressFile {
             let bytes = content.span.trimmed.array.filter { $0 != UInt8(ascii: "\r") }
             guard !bytes.isEmpty else { continue }
             guard let text = String(validating: bytes, as: UTF8.self), let host = HostPort(text), host.port > 0 else {
-                return .failure(Problem(line: index + 1, text: "not a host and a port, such as 10.0.0.1:50051"))
+                let text = String(decoding: bytes.prefix(64), as: UTF8.self).debugDescription
+                return .failure(
+                    Problem(line: index + 1, text: "\(text) is not a host and a port, such as 10.0.0.1:50051")
+                )
             }
             if seen.insert(host).inserted { hosts.append(host) }
         }

@@ -36,8 +36,12 @@ final class AddressFinder {
     private var expires = Instant.min
     private var askedAt = Instant.min
     private var isAsking = false
+    private var targets: [Target] = []
     private var known: [HostPort: (addresses: [SocketAddress], until: Instant)] = [:]
-    private var content: [UInt8]?
+    /// What was read of a file last, and what the file was then.
+    private var file: (identity: FileIdentity, targets: [Target])?
+    /// Until when all that is known is good.
+    private var knownUntil = Instant.min
 
     /// Told of what was found, each time that it is something else.
     var changed: ([Found]) -> Void = { _ in }
@@ -59,6 +63,7 @@ final class AddressFinder {
         guard loop.now - askedAt >= .second else { return }
         // Their addresses stay, if nobody knows others.
         known = known.mapValues { ($0.addresses, .min) }
+        knownUntil = .min
         ask()
     }
 
@@ -87,16 +92,18 @@ final class AddressFinder {
     // MARK: Files
 
     private func read(_ path: String) {
+        let identity = FileIdentity(of: path)
+        // It is looked at often, and changes seldom.
+        if let file, file.identity == identity { return resolve(file.targets, until: loop.now + .second) }
         switch SmallFile.read(path, limit: Self.maxFile) {
         case .failure(let error): finish(.failure(.other("cannot read \(path): \(error.text)")))
         case .success(let bytes):
-            // It is looked at often, and changes seldom.
-            if bytes == content, !found.isEmpty { return finish(.success((found, loop.now + .second))) }
             switch AddressFile.hosts(bytes) {
             case .failure(let problem): finish(.failure(.other("\(path):\(problem.line): \(problem.text)")))
             case .success(let hosts):
-                content = bytes
-                resolve(hosts.map { Target(host: $0) }, until: loop.now + .second)
+                let targets = hosts.map { Target(host: $0) }
+                file = identity.map { ($0, targets) }
+                resolve(targets, until: loop.now + .second)
             }
         }
     }
@@ -105,6 +112,8 @@ final class AddressFinder {
 
     /// Looks up what is not known of some hosts.
     private func resolve(_ targets: [Target], until time: Instant) {
+        if targets == self.targets, knownUntil > loop.now { return finish(.success((found, time))) }
+        self.targets = targets
         let hosts = Set(targets.map(\.host))
         known = known.filter { hosts.contains($0.key) }
         var left = 1
@@ -144,6 +153,7 @@ final class AddressFinder {
             }
         }
         guard !all.isEmpty else { return finish(.failure(lack ?? .noAddress)) }
+        knownUntil = lack == nil ? known.values.map(\.until).min() ?? .min : .min
         finish(.success((all, until)))
         // What was known of a host stays.
         if let lack { failed(lack) }
@@ -154,7 +164,7 @@ final class AddressFinder {
         switch result {
         case .success(let new):
             expires = new.until
-            guard Set(new.found) != Set(found) || found.isEmpty else { return }
+            guard new.found != found, Set(new.found) != Set(found) else { return }
             found = new.found
             changed(found)
         case .failure(let error):

@@ -18,8 +18,7 @@ struct AddressGroup {
         }
         var sum = 0
         sums = addresses.map { address in
-            // One without a weight gets almost nothing (RFC 2782).
-            sum += address.weight == 0 ? 1 : address.weight * 1000
+            sum += address.share
             return sum
         }
     }
@@ -36,7 +35,8 @@ struct AddressGroup {
         for _ in 0..<Self.draws {
             let (one, other) = drawTwo(&random)
             switch (filter.fits(one), filter.fits(other)) {
-            case (true, true): return one.calls <= other.calls ? one : other
+            // Those with more weight may have more.
+            case (true, true): return one.calls * other.share <= other.calls * one.share ? one : other
             case (true, false): return one
             case (false, true): return other
             case (false, false): continue
@@ -101,4 +101,9 @@ struct AddressGroup {
         bits = (bits ^ bits >> 27) &* 0x94d0_49bb_1331_11eb
         return bits ^ bits >> 31
     }
+}
+
+extension UpstreamAddress {
+    /// Its part of the calls; one without a weight gets almost nothing (RFC 2782).
+    fileprivate var share: Int { weight == 0 ? 1 : weight * 1000 }
 }

@@ -8,8 +8,14 @@ package import Time
 ///
 /// Safe on any thread.
 package final class AddressTable: Sendable {
+    /// A state that is kept for whoever comes, or as long as somebody has it.
+    private struct Entry {
+        var kept: State?
+        weak var state: State?
+    }
+
     private struct Content {
-        var states: [SocketAddress: State] = [:]
+        var states: [SocketAddress: Entry] = [:]
         /// How often addresses have been put out, by reason.
         var ejections: [AddressHealth.Reason: Int] = [:]
         /// The addresses that the upstream has now.
@@ -24,7 +30,7 @@ package final class AddressTable: Sendable {
         package let address: SocketAddress
         private let health = Locked(AddressHealth())
         /// What calls and checks have failed with last, for people.
-        private let errors = Locked<(calls: String?, check: String?)>((nil, nil))
+        private let errors = Locked<(calls: String?, check: (result: String, text: String)?)>((nil, nil))
         private let troubled = Atomic(false)
 
         fileprivate init(_ address: SocketAddress) { self.address = address }
@@ -32,12 +38,28 @@ package final class AddressTable: Sendable {
         /// What is known.
         var current: AddressHealth { health.withLock { $0 } }
 
-        /// Why it gets no calls, for people, and until when; as long as its checks fail if there is no time.
-        package var out: (reason: String, until: Instant?)? {
-            let (current, errors) = (current, errors.withLock { $0 })
-            if current.isDown { return ("health check: \(errors.check ?? "failed")", nil) }
-            return current.out.map { (errors.calls ?? "no connection", $0.until) }
+        /// What people are told of an address that gets no calls.
+        package struct Out {
+            /// Why.
+            package let reason: String
+            /// Since when.
+            package let since: Instant
+            /// When the next probe is due; none if health checks decide.
+            package let until: Instant?
         }
+
+        /// Why it gets no calls, if it gets none.
+        package var out: Out? {
+            let (current, errors) = (current, errors.withLock { $0 })
+            guard let since = current.since else { return nil }
+            guard !current.isDown else {
+                return Out(reason: "health check: \(errors.check?.text ?? "failed")", since: since, until: nil)
+            }
+            return Out(reason: errors.calls ?? "no connection", since: since, until: current.out?.until)
+        }
+
+        /// What the last health check has come to, `up`, `unknown` or `down`, if there has been one.
+        package var check: String? { errors.withLock { $0.check?.result } }
 
         /// Whether there is something that a success could mend; asked for each call, and so without the lock.
         var isTroubled: Bool { troubled.load(ordering: .relaxed) }
@@ -52,15 +74,23 @@ package final class AddressTable: Sendable {
             }
         }
 
-        /// Its health checks have come to something.
+        /// What has failed last is said like this.
+        func note(_ error: String) { errors.withLock { $0.calls = error } }
+
+        /// A health check has come to something.
         ///
         /// - Parameters:
-        ///   - isDown: whether it gets no calls.
-        ///   - failure: what the last one has failed with, if it has.
-        /// - Returns: whether that is new.
-        func check(isDown: Bool, _ failure: String? = nil) -> Bool {
-            if let failure { errors.withLock { $0.check = failure } }
-            return change { $0.checked(isDown: isDown) }
+        ///   - isDown: whether the address gets no calls because of its checks.
+        ///   - check: the result of the last one, and the words for it; none if there are no checks any more.
+        ///   - now: the time.
+        /// - Returns: whether the address is out by that and was in before, or the other way round.
+        func check(isDown: Bool, _ check: (result: String, text: String)?, at now: Instant) -> Bool {
+            errors.withLock { errors in
+                // What has put it out is worth knowing until it is back.
+                let text = check?.text.isEmpty == false ? check?.text : errors.check?.text
+                errors.check = check.map { ($0.result, text ?? "") }
+            }
+            return change { $0.checked(isDown: isDown, at: now) }
         }
     }
 
@@ -74,27 +104,28 @@ package final class AddressTable: Sendable {
     /// The state of an address, made if there is none.
     func state(of address: SocketAddress) -> State {
         content.withLock { content in
-            if let known = content.states[address] { return known }
+            if let known = content.states[address]?.state { return known }
             let new = State(address)
-            content.states[address] = new
+            content.states[address] = Entry(kept: new, state: new)
             return new
         }
     }
 
-    /// The upstream has these addresses; what is known of others is of no use.
+    /// The upstream has these addresses; what is known of others stays as long as somebody uses them.
     func keep(_ addresses: [SocketAddress]) {
-        let kept = Set(addresses)
+        let current = Set(addresses)
         content.withLock { content in
-            content.current = kept
-            // Another worker may know of addresses that this one does not know yet.
-            guard content.states.count > 2 * kept.count + 16 else { return }
-            content.states = content.states.filter { kept.contains($0.key) }
+            content.current = current
+            content.states = content.states.compactMapValues { entry in
+                guard let state = entry.state else { return nil }
+                return Entry(kept: current.contains(state.address) ? state : nil, state: state)
+            }
         }
     }
 
     /// Whether another address can be put out because of its calls, so that no more than a share of all is.
     func mayEject(share: Int) -> Bool {
-        let current = content.withLock { content in content.current.compactMap { content.states[$0] } }
+        let current = content.withLock { content in content.current.compactMap { content.states[$0]?.state } }
         let ejected = current.count { $0.current.out?.reason == .calls }
         return ejected < max(1, current.count * share / 100)
     }
@@ -110,10 +141,12 @@ package final class AddressTable: Sendable {
         return self.allOut.exchange(allOut, ordering: .relaxed) != allOut
     }
 
-    /// Nobody checks the address any more.
-    func removeCheck(of address: SocketAddress) {
-        let state = content.withLock { $0.states[address] }
-        _ = state?.check(isDown: false)
+    /// Nobody checks other addresses than these any more: they count as up.
+    func removeChecks(except checked: Set<SocketAddress>) {
+        let states = content.withLock { $0.states.values.compactMap(\.state) }
+        for state in states where state.check != nil && !checked.contains(state.address) {
+            _ = state.check(isDown: false, nil, at: .start)
+        }
     }
 
     /// A health check has ended.
@@ -121,7 +154,7 @@ package final class AddressTable: Sendable {
 
     /// All addresses that are known, in order.
     package var states: [State] {
-        let states = content.withLock { Array($0.states.values) }
+        let states = content.withLock { $0.states.values.compactMap(\.state) }
         return states.sorted { "\($0.address)" < "\($1.address)" }
     }
 

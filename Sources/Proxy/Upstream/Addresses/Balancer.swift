@@ -13,6 +13,7 @@ internal import Time
 /// Belongs to the worker's thread.
 final class Balancer {
     private unowned let upstream: Upstream
+    private let loop: EventLoop
     private let finder: AddressFinder
     private let table: AddressTable
     private let settings: UpstreamAddressSettings
@@ -28,16 +29,20 @@ final class Balancer {
     private var waiting: [Attempt] = []
     private var lastError = UpstreamError.connectTimeout
     private var timer: Timer?
+    private var probeTimer: Timer?
+    private var isDraining = false
     private var random: Xoshiro256
     private var turn: Int
 
-    /// How often what waits is looked at.
+    /// How often what waits is looked at, and what is out.
     private static let patience = 100 * Duration.millisecond
+    /// If all are out, so many are tried for a call: each may take its time.
+    private static let maxFailures = 3
 
     init(of upstream: Upstream, _ table: AddressTable, names: NameService, seed: UInt64) {
-        (self.upstream, self.table) = (upstream, table)
+        (self.upstream, self.table, loop) = (upstream, table, upstream.context.loop)
         settings = upstream.settings.addresses
-        finder = AddressFinder(upstream.settings, names: names, loop: upstream.context.loop)
+        finder = AddressFinder(upstream.settings, names: names, loop: loop)
         failureCodes = settings.ejection?.codes.compactMap { RPCCode(name: $0) } ?? []
         if case .hash(let text) = settings.balance {
             key = Template(text, at: settings.balanceMark, into: Diagnostics())
@@ -48,15 +53,18 @@ final class Balancer {
         turn = Int(truncatingIfNeeded: seed & 0xffff)
         finder.changed = { [unowned self] in use($0) }
         finder.failed = { [unowned self] in noAddresses($0) }
+        // Those that take no look-up are shown, and a file that cannot be used is told of, before the first call.
+        if settings.isKnownAtOnce { finder.use() }
     }
 
     deinit {
         timer?.cancel()
+        probeTimer?.cancel()
         // A look-up that is under way outlives it.
         (finder.changed, finder.failed) = ({ _ in }, { _ in })
     }
 
-    private var now: Instant { upstream.context.loop.now }
+    private var now: Instant { loop.now }
 
     /// The addresses, and those that have connections yet.
     var addresses: [UpstreamAddress] { groups.flatMap(\.addresses) + leaving.filter(\.isInUse) }
@@ -95,14 +103,22 @@ final class Balancer {
         let text = error.error(upstream: upstream.settings.name, for: .http).message
         let (wasProbe, chance) = (address.isProbed, random.nextFraction())
         address.isProbed = false
-        let isNew = address.state?.change(text) { [now] in
-            $0.connectFailed(at: now, wasProbe: wasProbe, chance: chance)
-        }
+        // What this machine lacks says nothing of the address.
+        let isNew =
+            error.isLocal
+            ? false
+            : address.state?.change(text) { [now] in
+                $0.connectFailed(at: now, wasProbe: wasProbe, chance: chance)
+            }
         if isNew == true { isOut(address, .connect, text) }
+        probeLater()
         finder.doubt()
         for case let attempt as Attempt in seekers where !attempt.isOver {
+            attempt.call.count(error.result, of: upstream)
             attempt.placement?.leave(hasFailed: true)
-            if let other = choose(attempt) {
+            if attempt.waitsUntil <= now {
+                attempt.failed(error)
+            } else if let other = choose(attempt) {
                 begin(attempt, at: other)
             } else {
                 wait(attempt, error)
@@ -114,7 +130,8 @@ final class Balancer {
     func connected(_ address: UpstreamAddress) {
         address.isProbed = false
         guard let state = address.state, state.isTroubled else { return }
-        if state.change(nil, { $0.connected() }) { isBack(address) }
+        let since = state.current.since
+        if state.change(nil, { $0.connected() }) { isBack(address, since) }
     }
 
     /// Whether the outcomes of calls put addresses out.
@@ -131,7 +148,8 @@ final class Balancer {
         guard let state = address.state, let ejection = settings.ejection else { return }
         guard let failure else {
             guard state.isTroubled else { return }
-            if state.change(nil, { $0.succeeded(wasProbe: wasProbe) }) { isBack(address) }
+            let since = state.current.since
+            if state.change(nil, { $0.succeeded(wasProbe: wasProbe) }) { isBack(address, since) }
             return
         }
         let (now, chance) = (now, random.nextFraction())
@@ -148,17 +166,45 @@ final class Balancer {
                 chance: chance
             )
         }
-        if isNew { isOut(address, .calls, failure) }
+        if isNew {
+            isOut(address, .calls, "\(ejection.failures) failures in a row, the last: \(failure)")
+        } else if !mayGo {
+            upstream.noteShare(address, failure)
+        }
     }
 
     private func isOut(_ address: UpstreamAddress, _ reason: AddressHealth.Reason, _ text: String) {
         table.noteOut(reason)
+        address.state?.note(text)
         guard let place = address.address else { return }
         upstream.note("upstream address is out", at: place, ("reason", text))
     }
 
-    private func isBack(_ address: UpstreamAddress) {
-        if let place = address.address { upstream.note("upstream address is back", at: place) }
+    private func isBack(_ address: UpstreamAddress, _ since: Instant?) {
+        guard let place = address.address else { return }
+        let time = since.map { (now - $0).text } ?? ""
+        upstream.note("upstream address is back", at: place, ("after", time), isWarning: false)
+    }
+
+    // MARK: Probes
+
+    /// An address cannot be connected to: it is tried again by and by, without a call that waits.
+    private func probeLater() {
+        let timer = probeTimer ?? Timer(on: loop.timers) { [unowned self] in probe() }
+        probeTimer = timer
+        if !timer.isArmed, !isDraining { timer.arm(after: Self.patience) }
+    }
+
+    private func probe() {
+        let now = now
+        var isAny = false
+        for address in byAddress.values {
+            guard let state = address.state, state.isTroubled, state.current.out?.reason == .connect else { continue }
+            isAny = true
+            let chance = random.nextFraction()
+            if state.change(nil, { $0.admit(at: now, chance: chance) }) { address.probe(upstream.probeVersion) }
+        }
+        if isAny { probeLater() }
     }
 
     // MARK: The choice
@@ -186,7 +232,7 @@ final class Balancer {
             _ = table.note(allOut: false)
             return found
         }
-        guard !needsUntried else { return nil }
+        guard !needsUntried, mayUseOut(attempt) else { return nil }
         // All are out: none is better than another.
         (filter.isForUntried, filter.allowsOut) = (false, true)
         for group in groups {
@@ -195,6 +241,14 @@ final class Balancer {
             return address
         }
         return nil
+    }
+
+    /// Whether an attempt goes to addresses that are out, as all are.
+    private func mayUseOut(_ attempt: Attempt) -> Bool {
+        guard let placement = attempt.placement, placement.failureCount < Self.maxFailures else { return false }
+        // What can wait until there is a connection does not ask for one.
+        guard upstream.settings.connectWait != nil else { return true }
+        return byAddress.values.contains { $0.state?.current.out?.reason != .connect }
     }
 
     private func pick(_ group: AddressGroup, _ hash: UInt64?, _ filter: AddressFilter) -> UpstreamAddress? {
@@ -214,20 +268,13 @@ final class Balancer {
     private func use(_ found: [AddressFinder.Found]) {
         var kept: [SocketAddress: UpstreamAddress] = [:]
         for one in found {
-            let old = byAddress[one.address]
-            let isSame = old.map { $0.priority == one.priority && $0.weight == one.weight } ?? false
-            kept[one.address] =
-                isSame
-                ? old
-                : UpstreamAddress(
-                    one.address,
-                    table.state(of: one.address),
-                    priority: one.priority,
-                    weight: one.weight,
-                    of: upstream
-                )
+            let address =
+                byAddress[one.address] ?? UpstreamAddress(one.address, table.state(of: one.address), of: upstream)
+            (address.priority, address.weight) = (one.priority, one.weight)
+            kept[one.address] = address
+            if isDraining { address.drain() }
         }
-        let gone = byAddress.filter { kept[$0.key] !== $0.value }.values
+        let gone = byAddress.filter { kept[$0.key] == nil }.values
         byAddress = kept
         groups = AddressGroup.all(found.compactMap { kept[$0.address] })
         table.keep(found.map(\.address))
@@ -241,6 +288,8 @@ final class Balancer {
             }
         }
         serveWaiting()
+        // Somebody else may have found that they cannot be connected to.
+        if found.contains(where: { byAddress[$0.address]?.state?.current.out?.reason == .connect }) { probeLater() }
     }
 
     private func noAddresses(_ error: ResolverError) {
@@ -269,11 +318,28 @@ final class Balancer {
     private func lookAtWaiting() {
         finder.use()
         serveWaiting()
-        let overdue = waiting.filter(isOverdue)
-        waiting.removeAll { attempt in attempt.isOver || overdue.contains { $0 === attempt } }
-        for attempt in overdue where !attempt.isOver { attempt.failed(lastError) }
+        let all = waiting
+        waiting = all.filter { !$0.isOver && !isOverdue($0) }
+        for attempt in all where !attempt.isOver && isOverdue(attempt) { attempt.failed(lastError) }
         if !waiting.isEmpty { timer?.arm(after: Self.patience) }
     }
+
+    // MARK: Connections
+
+    /// Closes a connection of another address that has no call.
+    func closeIdle(_ version: HTTPVersion, besides address: UpstreamAddress) {
+        for other in byAddress.values where other !== address {
+            if other.pool(version).closeIdle() { return }
+        }
+    }
+
+    /// An address has a connection less, and the upstream had as many as it may have.
+    func connectionsHaveRoom(_ version: HTTPVersion, besides address: UpstreamAddress) {
+        for other in byAddress.values where other !== address { other.pool(version).connectionsHaveRoom() }
+    }
+
+    /// How many attempts wait for an address.
+    var waitingCount: Int { waiting.count }
 
     private func isOverdue(_ attempt: Attempt) -> Bool {
         guard upstream.settings.connectWait == nil else { return attempt.waitsUntil <= now }
@@ -296,7 +362,10 @@ final class Balancer {
         }
     }
 
+    /// Makes no new connections for later, whatever addresses there will be.
     func drain() {
+        isDraining = true
+        probeTimer?.disarm()
         for address in addresses { address.drain() }
     }
 }

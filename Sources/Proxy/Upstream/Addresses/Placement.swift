@@ -32,6 +32,9 @@ struct Placement {
         if hasFailed { failed.append(address) }
     }
 
+    /// How many addresses the attempt could not be connected to.
+    var failureCount: Int { failed.count }
+
     /// Whether the attempt could not be connected to an address.
     func hasFailed(at address: UpstreamAddress) -> Bool { failed.contains { $0 === address } }
 

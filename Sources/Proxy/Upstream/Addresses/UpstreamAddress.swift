@@ -11,9 +11,9 @@ final class UpstreamAddress {
     /// What the process knows of it.
     let state: AddressTable.State?
     /// Of the addresses that are in, those with the lowest number are used.
-    let priority: Int
+    var priority: Int
     /// How large its part of the calls is among those of its priority.
-    let weight: Int
+    var weight: Int
     /// The value that says where calls with a hash go.
     let hash: UInt64
     /// How many attempts of this worker are under way.
@@ -54,6 +54,12 @@ final class UpstreamAddress {
     func withdraw(_ seeker: any ConnectionSeeker) {
         http1.withdraw(seeker)
         http2.withdraw(seeker)
+    }
+
+    /// Makes a connection to see whether that can be done, unless one is being made.
+    func probe(_ version: HTTPVersion) {
+        isProbed = true
+        pool(version).probe()
     }
 
     /// Makes no new connections for later.

@@ -64,8 +64,9 @@ final class AddressChecks {
         probe.start()
     }
 
-    private func ended(_ result: HealthResponse.Result) {
+    private func ended(_ result: HealthResponse.Result?) {
         probe = nil
+        guard let result else { return }
         if case .down = result { checks.note(hasSucceeded: false) } else { checks.note(hasSucceeded: true) }
         done(result, checks.isDown)
     }

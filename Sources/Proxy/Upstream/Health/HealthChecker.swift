@@ -6,7 +6,7 @@ package import Events
 /// Belongs to one thread.
 package final class HealthChecker {
     private let shared: SharedStore
-    private let log: (LogMessage) -> Void
+    private let logLimiter: LogLimiter
     private let token: (String) -> [UInt8]?
     private let context: WireContext
     private let names: NameService
@@ -25,7 +25,8 @@ package final class HealthChecker {
         token: @escaping (String) -> [UInt8]?,
         log: @escaping (LogMessage) -> Void
     ) {
-        (self.shared, self.token, self.log) = (shared, token, log)
+        (self.shared, self.token) = (shared, token)
+        logLimiter = LogLimiter(loop: loop, log: log)
         context = WireContext(loop: loop)
         names = NameService(loop: loop)
     }
@@ -35,20 +36,19 @@ package final class HealthChecker {
         let old = upstreams
         upstreams = plan.health.map { plan in old.first { $0.plan == plan } ?? make(plan) }
         for gone in old where !upstreams.contains(where: { $0 === gone }) {
-            // Others may check the same addresses from now on.
-            gone.end(forgetting: !upstreams.contains { $0.plan.upstream.name == gone.plan.upstream.name })
+            gone.end(isLast: !upstreams.contains { $0.plan.upstream.name == gone.plan.upstream.name })
         }
     }
 
     /// Checks nothing any more.
     package func end() {
-        for upstream in upstreams { upstream.end(forgetting: false) }
+        for upstream in upstreams { upstream.end(isLast: false) }
         upstreams = []
     }
 
     private func make(_ plan: HealthPlan) -> UpstreamChecks {
         let name = plan.upstream.name
         let table = shared.object(name, make: { AddressTable(name) })
-        return UpstreamChecks(plan, table, context: context, names: names, token: token, log: log)
+        return UpstreamChecks(plan, table, context: context, names: names, token: token, logLimiter: logLimiter)
     }
 }

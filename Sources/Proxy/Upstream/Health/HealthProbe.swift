@@ -19,7 +19,7 @@ final class HealthProbe: HTTPStreamUser, ConnectionSeeker {
     private let token: [UInt8]?
     private var response: HealthResponse
     private var hasHead = false
-    private var done: ((HealthResponse.Result) -> Void)?
+    private var done: ((HealthResponse.Result?) -> Void)?
     private var connection: UpstreamConnection?
     private var stream: (any HTTPStream)?
     private var timer: Timer?
@@ -31,18 +31,19 @@ final class HealthProbe: HTTPStreamUser, ConnectionSeeker {
     ///   - upstream: what it belongs to.
     ///   - settings: what it is asked.
     ///   - token: what is sent as `authorization`, if anything is.
-    ///   - done: called once, unless the check is cancelled.
+    ///   - done: called once, unless the check is cancelled; without a result if it could not be made here.
     init(
         of place: UpstreamAddress,
         _ upstream: Upstream,
         _ settings: UpstreamHealthSettings,
         token: [UInt8]?,
-        done: @escaping (HealthResponse.Result) -> Void
+        done: @escaping (HealthResponse.Result?) -> Void
     ) {
         (self.upstream, self.place, self.settings, self.token, self.done) = (upstream, place, settings, token, done)
         response = HealthResponse(to: settings.request)
         if case .grpc = settings.request { needsHTTP2 = true } else { needsHTTP2 = false }
-        version = needsHTTP2 ? .http2 : .http1
+        // Over TLS the server chooses.
+        version = needsHTTP2 || upstream.tls != nil ? .http2 : .http1
     }
 
     /// Begins; `done` may be called before this returns.
@@ -65,7 +66,7 @@ final class HealthProbe: HTTPStreamUser, ConnectionSeeker {
         stream.take()?.reset(.canceled)
     }
 
-    private func end(_ result: HealthResponse.Result) {
+    private func end(_ result: HealthResponse.Result?) {
         guard let done else { return }
         upstream.context.loop.keep(self)
         cancel()
@@ -89,7 +90,8 @@ final class HealthProbe: HTTPStreamUser, ConnectionSeeker {
 
     private func makeHead(bodySize: Int) -> HTTPHead {
         let head = upstream.context.acquireHead()
-        let authority = upstream.authority ?? Array("localhost".utf8)
+        // Callers may name the host of their calls; checks have no caller.
+        let authority = Array((upstream.settings.ownAuthority ?? "localhost").utf8)
         head.setAuthority(authority.span)
         var fields = [("user-agent", Array("martlet-health-check".utf8))]
         switch settings.request {
@@ -132,6 +134,7 @@ final class HealthProbe: HTTPStreamUser, ConnectionSeeker {
     // MARK: What comes of it
 
     func failed(_ error: UpstreamError) {
+        guard !error.isLocal else { return end(.none) }
         end(.down(error.error(upstream: upstream.settings.name, for: .http).message))
     }
 
@@ -141,14 +144,14 @@ final class HealthProbe: HTTPStreamUser, ConnectionSeeker {
         defer { upstream.context.release(head) }
         hasHead = true
         response.read(head: head)
-        if isLast { receivedEnd(trailers: head) }
+        if isLast { return receivedEnd(trailers: head) }
+        // A page is of no interest, and may be large, or never end.
+        if !needsHTTP2 { end(response.result(trailers: nil)) }
     }
 
     func received(body: Span<UInt8>) {
         guard !isOver else { return }
         response.read(body: body)
-        // A page is of no interest, and may be large.
-        if !needsHTTP2 { end(response.result(trailers: nil)) }
     }
 
     func receivedEnd(trailers: HTTPHead?) {

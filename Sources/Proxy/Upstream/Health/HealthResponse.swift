@@ -16,6 +16,14 @@ struct HealthResponse {
         /// It should get none.
         case down(String)
 
+        /// The words for people; none if it is up.
+        var text: String {
+            switch self {
+            case .up: ""
+            case .unknown(let text), .down(let text): text
+            }
+        }
+
         /// The name in metrics.
         var label: String {
             switch self {

@@ -12,7 +12,7 @@ final class UpstreamChecks {
     let plan: HealthPlan
     private let table: AddressTable
     private let token: (String) -> [UInt8]?
-    private let log: (LogMessage) -> Void
+    private let logLimiter: LogLimiter
     private let context: WireContext
     private let upstream: Upstream
     private let finder: AddressFinder
@@ -31,11 +31,12 @@ final class UpstreamChecks {
         context: WireContext,
         names: NameService,
         token: @escaping (String) -> [UInt8]?,
-        log: @escaping (LogMessage) -> Void
+        logLimiter: LogLimiter
     ) {
-        (self.plan, self.table, self.context, self.token, self.log) = (plan, table, context, token, log)
+        (self.plan, self.table, self.context) = (plan, table, context)
+        (self.token, self.logLimiter) = (token, logLimiter)
         upstream = Upstream(
-            plan.upstream,
+            plan.upstream.withoutConnectWait,
             context: context,
             network: SystemNetwork(),
             names: names,
@@ -53,16 +54,14 @@ final class UpstreamChecks {
 
     /// Checks nothing any more.
     ///
-    /// - Parameter forgetting: whether the addresses count as up from now on.
-    func end(forgetting: Bool) {
+    /// - Parameter isLast: whether no others check the same upstream from now on.
+    func end(isLast: Bool) {
         timer.take()?.cancel()
         // A look-up that is under way outlives it.
         finder.changed = { _ in }
-        for (address, checks) in checks {
-            checks.end()
-            if forgetting { table.removeCheck(of: address) }
-        }
+        for checks in checks.values { checks.end() }
         checks = [:]
+        if isLast { table.removeChecks(except: []) }
     }
 
     private func look() {
@@ -72,11 +71,11 @@ final class UpstreamChecks {
 
     private func use(_ addresses: [SocketAddress]) {
         let current = Set(addresses)
+        table.removeChecks(except: current)
         table.keep(addresses)
         for address in checks.keys where !current.contains(address) {
             checks.removeValue(forKey: address)?.end()
             unknown.remove(address)
-            table.removeCheck(of: address)
         }
         let new = current.filter { checks[$0] == nil }
         let health = plan.health
@@ -101,14 +100,17 @@ final class UpstreamChecks {
     private func ended(_ address: SocketAddress, _ result: HealthResponse.Result, isDown: Bool) {
         table.noteCheck(result.label)
         let state = table.state(of: address)
-        if case .up = result, state.change(nil, { $0.connected() }) { note("upstream address is back", address) }
-        var failure: String?
-        if case .down(let text) = result { failure = text }
-        if case .unknown(let text) = result { noteUnknown(address, text) } else { unknown.remove(address) }
-        guard state.check(isDown: isDown, failure) else { return }
-        guard isDown else { return note("upstream address is back", address) }
-        table.noteOut(.health)
-        note("upstream address is out", address, [("reason", "health check: \(failure ?? "")")])
+        let since = state.current.since
+        let isConnected = result == .up && state.change(nil) { $0.connected() }
+        let isNew = state.check(isDown: isDown, (result.label, result.text), at: context.loop.now)
+        if case .unknown(let text) = result { noteUnknown(address, text) }
+        if isDown, isNew {
+            table.noteOut(.health)
+            note("upstream address is out", address, [("reason", "health check: \(result.text)")])
+        } else if isNew || isConnected {
+            let time = since.map { (context.loop.now - $0).text } ?? ""
+            note("upstream address is back", address, [("after", time)], isWarning: false)
+        }
     }
 
     /// Whoever has asked for checks should know that there are none.
@@ -117,8 +119,14 @@ final class UpstreamChecks {
         note("health check without a result; the address counts as up", address, [("reason", text)])
     }
 
-    private func note(_ text: String, _ address: SocketAddress, _ fields: [(name: StaticString, value: String)] = []) {
-        let fields = [("upstream", plan.upstream.name), ("address", "\(address)")] + fields
-        log(LogMessage(text: text, fields: fields))
+    private func note(
+        _ text: String,
+        _ address: SocketAddress,
+        _ more: [(name: StaticString, value: String)],
+        isWarning: Bool = true
+    ) {
+        let name = plan.upstream.name
+        let fields = [("upstream", name), ("address", "\(address)")] + more
+        logLimiter.note(text, about: "\(name) \(address)", fields, isWarning: isWarning)
     }
 }

@@ -122,6 +122,8 @@ class HTTPReplica:
         self.gate.set()
         self.status = self.health = 200
         self.check_headers = {}
+        self.seen = set()
+        self.stalls = False
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -129,6 +131,7 @@ class HTTPReplica:
             def do_POST(self):
                 self.rfile.read(int(self.headers.get("content-length", 0)))
                 replica.calls += 1
+                replica.seen.add((self.path, self.headers.get("x-a"), self.headers.get("authorization")))
                 replica.gate.wait(30)
                 body = replica.name.encode()
                 self.send_response(replica.status)
@@ -144,7 +147,8 @@ class HTTPReplica:
                 self.send_response(replica.health)
                 self.send_header("content-length", "2")
                 self.end_headers()
-                self.wfile.write(b"ok")
+                if not replica.stalls:
+                    self.wfile.write(b"ok")
 
             def log_message(self, *arguments):
                 pass
@@ -161,6 +165,26 @@ class HTTPReplica:
             self.server.shutdown()
             self.server.server_close()
             self.server = None
+
+
+class Hole:
+    """An address that takes no connection and refuses none: its queue is full."""
+
+    def __init__(self, host):
+        self.socket = socket.socket()
+        self.socket.bind((host, 0))
+        self.socket.listen(0)
+        self.name = "{}:{}".format(*self.socket.getsockname())
+        self.fillers = []
+        for _ in range(4):
+            filler = socket.socket()
+            filler.setblocking(False)
+            filler.connect_ex(self.socket.getsockname())
+            self.fillers.append(filler)
+
+    def stop(self, grace=None):
+        for one in (self.socket, *self.fillers):
+            one.close()
 
 
 class Caller:
