@@ -15,7 +15,7 @@ AT_PREFIX := sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g'
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan fuzz image install install-man install-symbols clean
+.PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain bench-replicas profile soak tsan fuzz image install install-man install-symbols clean
 # Two `swift build` in one folder only wait for each other.
 .NOTPARALLEL:
 
@@ -80,6 +80,10 @@ reference: build ## Write docs/reference.md anew, from the tables of options
 bench: build ## Measure Martlet beside other proxies (a part: make bench ARGS='--cases http1-small')
 	@scripts/install-bench-deps
 	.venv/bin/python Benchmarks/peers/bench.py $(ARGS)
+
+bench-replicas: build ## See what becomes of calls when replicas come, go and fail, beside Envoy and HAProxy
+	@scripts/install-bench-deps
+	.venv/bin/python Benchmarks/replicas/compare.py $(ARGS)
 
 bench-chain: build ## Measure what interceptors cost a call: processor time and allocations
 	@scripts/install-test-deps

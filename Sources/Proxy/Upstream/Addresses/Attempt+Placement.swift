@@ -13,7 +13,8 @@ extension Attempt {
     ///
     /// - Parameter failure: what has failed, for people; none if nothing has.
     func report(_ failure: @autoclosure () -> String?) {
-        guard let balancer = upstream.balancer, balancer.hearsOutcomes, let address = placement?.report() else { return }
+        guard let balancer = upstream.balancer, balancer.hearsOutcomes, let address = placement?.report()
+        else { return }
         balancer.report(address, failure(), wasProbe: placement?.isProbe ?? false)
     }
 

@@ -188,7 +188,7 @@ final class Balancer {
 
     // MARK: Probes
 
-    /// An address cannot be connected to: it is tried again by and by, without a call that waits.
+    /// An address cannot be connected to: another connection is made by and by, for which no call waits.
     private func probeLater() {
         let timer = probeTimer ?? Timer(on: loop.timers) { [unowned self] in probe() }
         probeTimer = timer
