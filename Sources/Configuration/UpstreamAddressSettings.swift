@@ -243,6 +243,7 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
     private static func list(_ items: [Node], _ port: UInt16, _ section: Section) -> [HostPort] {
         if items.isEmpty { section.report("\"addresses\" is empty; write a list of host:port", at: "addresses") }
         var hosts: [HostPort] = []
+        var known: Set<HostPort> = []
         for item in items {
             guard case .scalar(let text, _) = item.content, let host = HostPort(text, defaultPort: port), host.port > 0
             else {
@@ -250,7 +251,7 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
                 section.diagnostics.report("\(problem); write a host and a port, such as 10.0.0.1:50051", at: item.mark)
                 continue
             }
-            if hosts.contains(host) {
+            if !known.insert(host).inserted {
                 section.diagnostics.report("\(host) is in the list already; remove one", at: item.mark)
             }
             hosts.append(host)
