@@ -182,8 +182,8 @@ final class Balancer {
 
     private func isBack(_ address: UpstreamAddress, _ since: Instant?) {
         guard let place = address.address else { return }
-        let time = since.map { (now - $0).text } ?? ""
-        upstream.note("upstream address is back", at: place, ("after", time), isWarning: false)
+        let time = "\(since.map { (now - $0) / .millisecond } ?? 0)"
+        upstream.note("upstream address is back", at: place, ("out_ms", time), isWarning: false)
     }
 
     // MARK: Probes

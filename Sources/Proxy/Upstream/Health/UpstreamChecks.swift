@@ -108,8 +108,8 @@ final class UpstreamChecks {
             table.noteOut(.health)
             note("upstream address is out", address, [("reason", "health check: \(result.text)")])
         } else if isNew || isConnected {
-            let time = since.map { (context.loop.now - $0).text } ?? ""
-            note("upstream address is back", address, [("after", time)], isWarning: false)
+            let time = "\(since.map { (context.loop.now - $0) / .millisecond } ?? 0)"
+            note("upstream address is back", address, [("out_ms", time)], isWarning: false)
         }
     }
 

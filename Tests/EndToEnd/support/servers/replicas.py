@@ -2,15 +2,19 @@
 
 import errno
 import json
+import signal
 import socket
+import subprocess
 import threading
 from collections import Counter
 from concurrent import futures
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from dnslib import QTYPE, RR, SRV, A, DNSRecord
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from support.wait import eventually
 
 METHOD = "/shop.v1.OrderService/Get"
 
@@ -165,6 +169,32 @@ class HTTPReplica:
             self.server.shutdown()
             self.server.server_close()
             self.server = None
+
+
+class NginxReplica:
+    """nginx on an address of its own, which ends in order: it takes no more calls, and ends those that it has."""
+
+    def __init__(self, directory, host, port, version):
+        self.name = f"{host}:{port}"
+        directory.mkdir()
+        self.file = directory / "nginx.conf"
+        self.file.write_text(
+            f"daemon off; worker_processes 1; pid {directory}/pid; error_log stderr warn; events {{ worker_connections 256; }}\n"
+            f"http {{ access_log off; keepalive_requests 1000000; client_body_temp_path {directory}/body;\n"
+            f"server {{ listen {self.name}{' http2' if version == 2 else ''}; location / {{ return 200 ok; }} }} }}\n"
+        )
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(["nginx", "-c", self.file, "-e", "stderr"])
+        host, port = self.name.split(":")
+        eventually(lambda: socket.socket().connect_ex((host, int(port))) == 0, what=f"nginx at {self.name}")
+
+    def stop(self):
+        if self.process:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait(20)
+            self.process = None
 
 
 class Hole:
