@@ -150,15 +150,12 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
         ejection = section.has("eject") ? Self.ejection(section.section("eject")) : nil
         health = section.has("health") ? UpstreamHealthSettings(section.section("health"), url) : nil
         hedge = section.has("hedge") ? UpstreamHedgeSettings(section.section("hedge")) : nil
-        guard case .first = source else { return }
-        let isMeant = if case .scalar("first", _)? = section.node("addresses")?.content { true } else { false }
+        guard case .first = source, case .scalar("first", _)? = section.node("addresses")?.content else { return }
         for key in ["balance", "eject", "health", "hedge"] where section.has(key) {
-            let problem = "\"\(key)\" has no effect with one address; write several \"addresses\", or remove it"
-            if isMeant {
-                section.report(problem, at: key)
-            } else if !section.has("addresses") {
-                section.diagnostics.warn(problem, at: section.mark(of: key))
-            }
+            section.report(
+                "\"\(key)\" has no effect with one address; write several \"addresses\", or remove it",
+                at: key
+            )
         }
     }
 

@@ -26,6 +26,7 @@ FIRES = {
         'martlet_upstream_attempts_total{upstream="u", result="ok"}': "0+1x60",
         'martlet_upstream_attempts_total{upstream="u", result="connect_failed"}': "0+2x60",
     },
+    "MartletAddressOut": {'martlet_upstream_addresses{upstream="u", state="out"}': "0x30 1x30"},
     "MartletNotReady": {"martlet_ready": "1x30 0x30"},
     "MartletCredentialRefreshFails": {'martlet_credential_refresh_total{credential="c", result="error"}': "0+1x60"},
     "MartletCredentialExpired": {'martlet_credential_expiry_timestamp_seconds{credential="c"}': "3000x60"},
