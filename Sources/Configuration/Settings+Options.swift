@@ -49,6 +49,11 @@ extension Settings {
             "The socket of the admin pages, or a list of sockets."
         ),
         Option("types", .section(TypesSettings.options), "What Martlet knows of the types of Protobuf messages."),
+        Option(
+            "telemetry",
+            .section(TelemetrySettings.options),
+            "The tracing system that gets the spans of the interceptor `trace`."
+        ),
         Option("limits", .section(ProcessLimits.options), "The limits of the whole process."),
         Option("drain", .section(DrainSettings.options), "The time limits of a graceful stop."),
         Option(

@@ -22,6 +22,8 @@ public struct Settings: Equatable, Sendable {
     public let admin: [AdminSettings]
     /// What is known of the types of messages.
     public let types: TypesSettings
+    /// Where spans go.
+    public let telemetry: TelemetrySettings
     /// What the process as a whole may take.
     public let limits: ProcessLimits
     /// How long a stop takes.
@@ -41,7 +43,13 @@ public struct Settings: Equatable, Sendable {
     ///   - root: the document; none if the file is empty.
     ///   - diagnostics: where errors go.
     ///   - respondingKinds: the kinds of interceptors that respond to calls, so that a route may do without an upstream.
-    public init(_ root: Node?, into diagnostics: Diagnostics, respondingKinds: Set<String> = []) {
+    ///   - variable: the value of an environment variable.
+    public init(
+        _ root: Node?,
+        into diagnostics: Diagnostics,
+        respondingKinds: Set<String> = [],
+        variable: (String) -> String? = { _ in nil }
+    ) {
         let root = Shorthand.expand(root ?? Node(.null, at: .start), into: diagnostics)
         let section = Section(root, Self.options, into: diagnostics)
         listeners = section.sections("listeners").compactMap(ListenerSettings.init)
@@ -58,6 +66,7 @@ public struct Settings: Equatable, Sendable {
         workers = section.integer(ifGiven: "workers")
         admin = section.sections("admin").compactMap(AdminSettings.init)
         types = TypesSettings(section.section("types"))
+        telemetry = TelemetrySettings(section.section("telemetry"), variable: variable)
         limits = ProcessLimits(section.section("limits"))
         drain = DrainSettings(section.section("drain"))
         logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info

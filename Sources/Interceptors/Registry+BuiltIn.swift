@@ -12,6 +12,7 @@ extension Registry {
         LimitPlan.kind,
         MetricsPlan.kind,
         LogPlan.kind,
+        TracePlan.kind,
         RecordPlan.kind,
         RejectPlan.kind,
         RespondPlan.kind,

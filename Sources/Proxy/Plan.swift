@@ -22,6 +22,8 @@ package final class Plan: Sendable {
     package let reflection: ReflectionPlan?
     /// The upstreams whose addresses are checked.
     package let health: [HealthPlan]
+    /// Where spans go; none if nowhere.
+    package let telemetry: TelemetryPlan?
     /// The chains of the file by their names; the default one comes first.
     let chains: [(name: String, plan: ChainPlan)]
     /// What requests get where they do not have it, by the names of upstreams.
@@ -32,9 +34,22 @@ package final class Plan: Sendable {
     let asksForUnits: Bool
 
     /// Reads the root of a file, and reports what is wrong with any part of it.
-    package init(_ root: Node?, kinds: Registry, into diagnostics: Diagnostics) {
+    ///
+    /// - Parameters:
+    ///   - root: the document; none if the file is empty.
+    ///   - kinds: the kinds of interceptors that there are.
+    ///   - version: the version of Martlet.
+    ///   - variable: the value of an environment variable.
+    ///   - diagnostics: where problems go.
+    package init(
+        _ root: Node?,
+        kinds: Registry,
+        version: String = "",
+        variable: (String) -> String? = { _ in nil },
+        into diagnostics: Diagnostics
+    ) {
         let responding = kinds.kinds.filter(\.responds).map(\.name)
-        let settings = Settings(root, into: diagnostics, respondingKinds: Set(responding))
+        let settings = Settings(root, into: diagnostics, respondingKinds: Set(responding), variable: variable)
         let acquired = Acquired()
         let calls = NamedCalls(settings, acquired, into: diagnostics)
         calls.checkFiles(into: diagnostics)
@@ -65,6 +80,7 @@ package final class Plan: Sendable {
         types = KnownTypes(settings.types, into: diagnostics)
         reflection = ReflectionPlan(settings, tls)
         health = HealthPlan.all(settings, tls)
+        telemetry = TelemetryPlan(settings.telemetry, acquired, version: version, into: diagnostics)
         credentials = resources.credentials
         tokenFiles = Set(credentials.compactMap(\.source.path)).sorted()
         logFiles = resources.logFiles

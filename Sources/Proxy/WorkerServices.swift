@@ -62,6 +62,9 @@ public final class WorkerServices {
     /// The loop of the thread: its clock and its timers, and what subprocesses run on.
     public var loop: EventLoop { context.loop }
 
+    /// 64 random bits.
+    public func randomBits() -> UInt64 { random.next() }
+
     /// A random number from 0 up to, and without, 1.
     public func randomFraction() -> Double { random.nextFraction() }
 

@@ -55,6 +55,7 @@ extension Call {
         record.hedges += 1
         record.attempts += 1
         let attempt = Attempt(of: self, on: upstream, isHedge: true)
+        beginSpan(of: attempt)
         hedge.add(attempt)
         attempt.start()
         awaitHedge()

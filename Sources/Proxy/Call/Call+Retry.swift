@@ -46,6 +46,7 @@ extension Call {
         worker.counters.retrySkipped(reason, skipReason)
         let trace = self.trace ?? worker.acquireTrace()
         self.trace = trace
+        trace.now = worker.context.loop.now
         trace.retrySkipped(index, event, skipReason.text, isNoted: isNoted)
     }
 

@@ -63,6 +63,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var rejection: RejectionLabel?
     /// What the counters know the call by, once it is counted.
     var counted: StartedCall?
+    /// Its spans, if it is traced.
+    public var tracing: CallTracing?
     private var id: (UInt64, UInt64)?
 
     init(

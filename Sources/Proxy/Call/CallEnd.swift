@@ -223,7 +223,7 @@ extension Call {
         record.code = code
         record.decider = decider
         record.stages.ended = worker.context.loop.clock.now
-        upstreamLeg.attempt?.count(.canceled)
+        for attempt in upstreamLeg.attempts { attempt.count(.canceled) }
         endSuspensions()
         passFinished()
         endCounting()

@@ -99,6 +99,7 @@ extension Call {
         let attempt = Attempt(of: self, on: upstream)
         upstreamLeg.attempt = attempt
         record.attempts += 1
+        beginSpan(of: attempt)
         ledger.enter(.connecting, at: worker.context.loop.now)
         attempt.start()
         awaitHedge()
@@ -125,6 +126,7 @@ extension Call {
         // The connection of the attempt before may have been crowded.
         if record.attempts > 1 { callerLeg.stream.resume(.slowPeer) }
         completeHead()
+        nameSpan(of: attempt)
         let isBare = kept == nil && waiting == nil && flows.request.trailers == nil
         attempt.send(head: request, end: upstreamLeg.hasEnd && isBare)
         if let kept {

@@ -155,6 +155,7 @@ extension Call {
         if case .next = verdict, editCount(of: event) == edits, !event.isTouched { return }
         guard !isOver else { return }
         let trace = self.trace.take() ?? worker.acquireTrace()
+        trace.now = worker.context.loop.now
         let decision = verdict.decision(on: event)
         let time = decision == .suspend ? nil : time
         if case .requestHead = event {

@@ -12,6 +12,8 @@ final class DecisionTrace {
     struct Note {
         /// Its index in the chain.
         let index: Int
+        /// When it was noted.
+        let at: Instant
         let event: ChainEvent.Label
         fileprivate(set) var verdict: Decision
         /// Its changes: those of the request's head by their place there, since that stays as long as the trace does; of
@@ -39,6 +41,8 @@ final class DecisionTrace {
     static let maxChanges = 64
 
     private(set) var notes: [Note] = []
+    /// The time of what is noted next.
+    var now = Instant.start
     /// What was not noted any more.
     private(set) var dropped = 0
     private var changes: [Change] = []
@@ -46,7 +50,7 @@ final class DecisionTrace {
 
     /// Notes what an interceptor has done to the head of the request; `edits` are its changes there.
     func noteRequestHead(_ index: Int, _ verdict: Decision, edits: Range<Int>, time: Duration?) {
-        add(Note(index: index, event: .requestHead, verdict: verdict, changes: edits, time: time))
+        add(Note(index: index, at: now, event: .requestHead, verdict: verdict, changes: edits, time: time))
     }
 
     /// Notes what an interceptor has done to another event; the changes are those of `head` from `first` on.
@@ -58,7 +62,7 @@ final class DecisionTrace {
         from first: Int,
         time: Duration?
     ) {
-        add(Note(index: index, event: event, verdict: verdict, changes: keep(head, from: first), time: time))
+        add(Note(index: index, at: now, event: event, verdict: verdict, changes: keep(head, from: first), time: time))
     }
 
     private func add(_ note: Note) {
@@ -81,7 +85,7 @@ final class DecisionTrace {
     /// Notes that a retry was skipped: of a link that has returned `retry`, or, not noted yet, of one that would have.
     func retrySkipped(_ index: Int, _ event: ChainEvent.Label, _ reason: StaticString, isNoted: Bool) {
         if !isNoted || notes.last?.index != index || notes.last?.verdict != .retry {
-            add(Note(index: index, event: event, verdict: .retry, changes: 0..<0))
+            add(Note(index: index, at: now, event: event, verdict: .retry, changes: 0..<0))
         }
         guard dropped == 0, let last = notes.indices.last else { return }
         notes[last].verdict = .retrySkipped

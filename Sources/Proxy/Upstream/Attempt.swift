@@ -28,6 +28,8 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     private var isHedgeCounted = false
     /// What the connection had sent before the attempt.
     private var sentBefore = 0
+    /// Which span of the call is its own.
+    var spanIndex: Int?
     /// When it got its connection.
     private(set) var connectedAt = Instant.start
     /// Where it goes among several addresses.
@@ -66,6 +68,9 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         call.attemptConnected(self)
     }
 
+    /// Where its connection leads to.
+    var peerAddress: SocketAddress? { connection?.address }
+
     /// Whether the attempt has got its connection, or needs none.
     var isConnected: Bool { connection != nil || isServed }
 
@@ -88,6 +93,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     func count(_ result: AttemptResult) {
         guard !isCounted else { return }
         isCounted = true
+        if let spanIndex { call.tracing?.end(spanIndex, result, at: upstream.context.loop.now) }
         call.count(result, of: upstream)
     }
 

@@ -100,7 +100,8 @@ final class AdminPages {
                 .certificateReloadSuccessful,
                 daemon.certificateSamples { .number($0.problem == nil ? 1 : 0) }
             ),
-        ] + daemon.addressFamilies(report) + daemon.credentialFamilies + daemon.typesFamilies + daemon.budgets.families
+        ] + daemon.addressFamilies(report) + daemon.credentialFamilies + daemon.typesFamilies + daemon.spanFamilies
+            + daemon.budgets.families
             + [
                 MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
                 MetricFamily(.ready, .number(daemon.readiness.isReady ? 1 : 0)),

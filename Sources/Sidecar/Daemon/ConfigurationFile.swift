@@ -42,7 +42,13 @@ struct ConfigurationFile {
         let root = YAML.parse(try text(), into: diagnostics)
         // What was read despite errors such as a key given twice is checked further, to tell all errors at once.
         guard root != nil || diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
-        let plan = Plan(root, kinds: registry, into: diagnostics)
+        let plan = Plan(
+            root,
+            kinds: registry,
+            version: Version.number,
+            variable: Environment.value,
+            into: diagnostics
+        )
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
         return Loaded(plan: plan, warnings: diagnostics.warnings.map { $0.line(file: name) })
     }

@@ -36,6 +36,8 @@ final class Daemon {
     var reflection: ReflectionManager?
     /// What checks addresses; none if no configuration has asked for that.
     var health: HealthChecker?
+    /// What exports spans; none if no configuration has asked for that.
+    var spans: SpanExporter?
     private(set) var admin = AdminService()
     private var keepers: Keepers?
     /// The last report of each worker, by its index.
@@ -217,6 +219,7 @@ final class Daemon {
         let values = credentials?.files.use(plan.tokenFiles) ?? [:]
         let types = types(of: plan)
         checkHealth(plan)
+        exportSpans(plan.telemetry)
         self.settings = settings
         log.level = settings.logLevel
         for line in loaded.warnings { log.log(.warn, line) }
@@ -307,7 +310,7 @@ final class Daemon {
         let (least, most) = (settings.drain.min.text, settings.drain.max?.text ?? "none")
         log.log(.info, "draining", ("min", least), ("max", most))
         let drain = Drain(settings.drain, loop: loop, workers: workers, listeners: listeners, log: log) {
-            [unowned self] in stop($0)
+            [unowned self] exit in flushSpans { [unowned self] in stop(exit) }
         }
         ending.drain = drain
         manager.stopping(within: drain.limit)
@@ -324,6 +327,7 @@ final class Daemon {
         credentials?.manager.end()
         reflection?.end()
         health?.end()
+        spans?.end()
         let stuck = workers?.stop() ?? []
         guard stuck.isEmpty else {
             // It may use anything still, so nothing is taken down.

@@ -9,7 +9,7 @@ extension Metric {
         upstreamAddresses,
         upstreamEjections, upstreamHealthChecks, upstreamInsecure, retries, credentialExpiry, credentialRefreshes,
         typesRefreshes,
-        typesRefreshTime, connections,
+        typesRefreshTime, spans, connections,
         connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsErrors,
         certificateExpiry, certificateReloadSuccessful, translated, unknownFields, limitHits, http2LimitHits,
@@ -221,6 +221,12 @@ extension Metric {
         labels: ["credential", "result"]
     )
     /// The fetches of types by reflection, by `upstream` and `result`.
+    public static let spans = Metric(
+        "martlet_spans_total",
+        .counter,
+        "Spans for the tracing system, by what has become of them.",
+        labels: ["result"]
+    )
     public static let typesRefreshes = Metric(
         "martlet_types_refresh_total",
         .counter,

@@ -1,0 +1,140 @@
+public import Time
+
+/// Where the spans of calls go, and what is said of the process there.
+public struct TelemetrySettings: Equatable, Sendable {
+    /// A receiver of OTLP over HTTP.
+    public struct OTLP: Equatable, Sendable {
+        /// Where it is.
+        public let target: FetchTarget
+        /// Whether JSON is sent instead of Protobuf.
+        public let isJSON: Bool
+        /// Whether bodies are compressed with gzip.
+        public let compresses: Bool
+        /// The headers of requests, whose values may name environment variables.
+        public let headers: [NamedString]
+        /// How long a span waits at most for others.
+        public let interval: Duration
+        /// How long a response is waited for.
+        public let timeout: Duration?
+        /// How many spans may wait.
+        public let queue: Int
+    }
+
+    /// The name of the service, `service.name`.
+    public let service: String
+    /// What else is said of the process.
+    public let resource: [NamedString]
+    /// The receiver; none if there is none.
+    public let otlp: OTLP?
+
+    static let options = [
+        Option(
+            "service",
+            .string,
+            example: "shop",
+            "The name of the service. The default is `OTEL_SERVICE_NAME`, or `martlet`."
+        ),
+        Option(
+            "resource",
+            .map,
+            example: "{ deployment.environment.name: \"{env:ENV}\" }",
+            "More attributes of the process. The default is `OTEL_RESOURCE_ATTRIBUTES`."
+        ),
+        Option(
+            "otlp",
+            .section(otlpOptions, shorthand: "url"),
+            "The receiver of spans. The default is `OTEL_EXPORTER_OTLP_ENDPOINT`, if that is set."
+        ),
+    ]
+
+    private static let otlpOptions =
+        [
+            Option(
+                "url",
+                .string,
+                required: true,
+                example: "http://127.0.0.1:4318",
+                "The URL of the receiver. Without a path it is `/v1/traces`."
+            ),
+            Option(
+                "encoding",
+                .choice(["protobuf", "json"]),
+                default: "protobuf",
+                "The form of requests, as OTLP over HTTP has it."
+            ),
+            Option("compression", .choice(["gzip", "none"]), default: "gzip", "The compression of requests."),
+            Option("headers", .map, "Headers of requests. `{env:NAME}` is an environment variable."),
+            Option("every", .timeout, default: "5s", "How long a span waits for others. 512 go at once."),
+            Option(
+                "queue",
+                .integer(in: 1...1_000_000),
+                default: "2048",
+                "The limit of spans that wait. Martlet drops the oldest beyond it."
+            ),
+        ] + FetchTarget.options
+
+    /// Reads the section and reports what is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - section: the section.
+    ///   - variable: the value of an environment variable.
+    init(_ section: Section, variable: (String) -> String?) {
+        service = section.string(ifGiven: "service") ?? variable("OTEL_SERVICE_NAME") ?? "martlet"
+        resource =
+            section.has("resource")
+            ? section.map("resource") : Self.pairs(variable("OTEL_RESOURCE_ATTRIBUTES"), at: section.mark)
+        guard !section.has("otlp") else {
+            otlp = Self.otlp(section.section("otlp"))
+            return
+        }
+        let whole = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+        guard let url = whole ?? variable("OTEL_EXPORTER_OTLP_ENDPOINT"), !url.isEmpty else {
+            otlp = nil
+            return
+        }
+        let protocolName = variable("OTEL_EXPORTER_OTLP_PROTOCOL") ?? "http/protobuf"
+        guard protocolName.hasPrefix("http/") else {
+            section.diagnostics.warn(
+                "OTEL_EXPORTER_OTLP_PROTOCOL is \(protocolName), and Martlet sends http/protobuf or http/json; nothing is sent",
+                at: section.mark
+            )
+            otlp = nil
+            return
+        }
+        let path = whole == nil ? (url.hasSuffix("/") ? "v1/traces" : "/v1/traces") : ""
+        let headers = Self.pairs(variable("OTEL_EXPORTER_OTLP_HEADERS"), at: section.mark)
+        let mark = section.mark
+        let entries = [
+            ("url", Node.plain(url + path, at: mark)),
+            ("encoding", .plain(protocolName == "http/json" ? "json" : "protobuf", at: mark)),
+            ("allow_clear_text", .plain("true", at: mark)),
+        ]
+        let node = Node(.mapping(entries.map { Node.Entry(key: $0, keyMark: mark, value: $1) }), at: mark)
+        otlp = Self.otlp(Section(node, Self.otlpOptions, into: section.diagnostics), headers)
+    }
+
+    private static func otlp(_ section: Section, _ more: [NamedString] = []) -> OTLP? {
+        guard let text = section.string(ifGiven: "url") else { return nil }
+        let hasPath = text.split(separator: "://", maxSplits: 1).last?.contains("/") ?? false
+        guard let target = FetchTarget(section, "url", url: hasPath ? text : text + "/v1/traces") else { return nil }
+        return OTLP(
+            target: target,
+            isJSON: section.string("encoding") == "json",
+            compresses: section.string("compression") == "gzip",
+            headers: section.map("headers") + more,
+            interval: section.duration("every") ?? .seconds(5),
+            timeout: section.duration("timeout"),
+            queue: section.integer("queue")
+        )
+    }
+
+    /// `key=value` pairs with commas between, as variables of OpenTelemetry have them.
+    private static func pairs(_ text: String?, at mark: Mark) -> [NamedString] {
+        (text ?? "").split(separator: ",").compactMap { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else { return nil }
+            let name = parts[0].filter { $0 != " " }
+            return NamedString(name: String(name), nameMark: mark, text: String(parts[1]), mark: mark)
+        }
+    }
+}

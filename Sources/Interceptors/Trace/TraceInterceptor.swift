@@ -1,0 +1,143 @@
+internal import Bytes
+internal import Configuration
+internal import HTTP
+internal import Proxy
+internal import RPC
+internal import Telemetry
+internal import Time
+
+/// Makes spans of calls, and tells upstreams of them.
+struct TracePlan: InterceptorPlan {
+    static let kind = InterceptorKind(
+        name: "trace",
+        summary: """
+            Makes a span of each call and of each attempt, and tells the upstream of it in `traceparent`. `telemetry` \
+            says where the spans go.
+            """,
+        options: [
+            Option(
+                "sample",
+                .string,
+                default: "0",
+                example: "0.01",
+                "The share of calls to trace that come without a trace, from 0 to 1. Others follow their callers."
+            ),
+            Option(
+                "errors",
+                .bool,
+                default: "false",
+                "Exports the spans of calls that fail, even if nobody has sampled them."
+            ),
+            Option(
+                "slow",
+                .timeout,
+                example: "1s",
+                "Exports the spans of calls that take longer, even if nobody has sampled them."
+            ),
+            Option(
+                "formats",
+                .choices(["tracecontext", "b3"]),
+                default: "tracecontext",
+                "The headers to read and to write: `traceparent` of W3C, or `b3` of Zipkin."
+            ),
+            Option(
+                "attributes",
+                .map,
+                example: "{ tenant: \"{header:x-tenant}\" }",
+                "More attributes of the spans of calls. The values are templates."
+            ),
+        ],
+        plan: { section, _ in TracePlan(section) }
+    )
+
+    let events: EventSet = [.requestHead, .finished]
+    let sample: Double
+    let exportsErrors: Bool
+    let slow: Duration?
+    let formats: CallTracing.Headers
+    let attributes: [(name: String, value: Template)]
+
+    init(_ section: Section) {
+        let share = Double(section.string("sample"))
+        if let share, 0...1 ~= share {
+            sample = share
+        } else {
+            let quoted = Diagnostic.quote(section.string("sample"))
+            section.report("\"sample\" cannot be \(quoted); write a number from 0 to 1", at: "sample")
+            sample = 0
+        }
+        exportsErrors = section.bool("errors")
+        slow = section.duration("slow")
+        let names = section.strings("formats")
+        section.reportIfEmpty("formats", write: "tracecontext or b3")
+        formats = [names.contains("tracecontext") ? .traceparent : [], names.contains("b3") ? .b3 : []]
+        attributes = section.map("attributes").map { attribute in
+            (attribute.name, Template(attribute.text, at: attribute.mark, into: section.diagnostics))
+        }
+    }
+
+    /// Whether spans may be exported that nobody has sampled.
+    var mayBeLate: Bool { exportsErrors || slow != nil }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { TraceInterceptor(self, on: worker) }
+}
+
+/// Makes the spans of one worker's calls.
+final class TraceInterceptor: Interceptor {
+    private let plan: TracePlan
+    private let attributes: [(name: String, value: Template)]
+    private let worker: WorkerServices
+    private let buffer: SpanBuffer
+
+    private static let tracestate = FieldName("tracestate")
+
+    init(_ plan: TracePlan, on worker: WorkerServices) {
+        self.plan = plan
+        self.worker = worker
+        attributes = plan.attributes.map { ($0.name, $0.value.copy) }
+        buffer = SpanBuffer.shared(in: worker.shared)
+    }
+
+    func requestHead(_ call: Call) -> Verdict {
+        guard call.tracing == nil else { return .next }
+        switch IncomingTrace(call.request, plan.formats) {
+        case .span(let caller):
+            // What nobody records passes as it is.
+            guard caller.isSampled || plan.mayBeLate else { return .next }
+            let context = caller.with(span: makeID())
+            call.tracing = CallTracing(context, parent: caller.span, headers: caller.isSampled ? plan.formats : [])
+        case .decision(let isSampled): begin(call, isSampled: isSampled)
+        case .none:
+            // It belongs to a trace that cannot be read.
+            call.request.remove(Self.tracestate)
+            begin(call, isSampled: worker.randomFraction() < plan.sample)
+        }
+        return .next
+    }
+
+    /// Begins a trace.
+    private func begin(_ call: Call, isSampled: Bool) {
+        let context = TraceContext(
+            traceHigh: worker.randomBits(),
+            traceLow: makeID(),
+            span: makeID(),
+            isSampled: isSampled
+        )
+        call.tracing = CallTracing(context, parent: nil, headers: plan.formats)
+    }
+
+    /// A random number that is not zero.
+    private func makeID() -> UInt64 { max(1, worker.randomBits()) }
+
+    func finished(_ call: Call) {
+        guard let tracing = call.tracing else { return }
+        let isLate = !tracing.context.isSampled
+        guard !isLate || isWorthIt(call) else { return }
+        let own = attributes.map { SpanRecord.Attribute($0.name, .text($0.value.value(for: call))) }
+        buffer.append(call.spanRecords(own, isLate: isLate))
+    }
+
+    private func isWorthIt(_ call: Call) -> Bool {
+        plan.exportsErrors && call.code != .ok || plan.slow.map { call.duration >= $0 } ?? false
+    }
+}

@@ -1,0 +1,197 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+internal import HTTP
+internal import Policy
+internal import Protocols
+internal import RPC
+public import Telemetry
+internal import Time
+
+/// The spans of a call: what upstreams are told of them, and what is exported when the call is over.
+extension Call {
+    // MARK: Under way
+
+    /// An attempt begins, which has a span if the call has one.
+    func beginSpan(of attempt: Attempt) {
+        guard let tracing else { return }
+        let id = max(1, worker.services.random.next())
+        attempt.spanIndex = tracing.begin(id, at: worker.context.loop.now, isHedge: attempt.isHedge)
+    }
+
+    /// An attempt is about to send the head of the request, which names its span.
+    func nameSpan(of attempt: Attempt) {
+        guard let tracing, let index = attempt.spanIndex else { return }
+        if let address = attempt.peerAddress { tracing.connected(index, to: address) }
+        guard !tracing.headers.isEmpty else { return }
+        let context = tracing.context.with(span: tracing.attempts[index].id)
+        let queue = worker.acquireQueue()
+        if tracing.headers.contains(.traceparent) {
+            context.appendTraceparent(to: queue)
+            request.set(Self.traceparent, queue.readable)
+            queue.removeAll()
+        }
+        if tracing.headers.contains(.b3) {
+            B3Context.append(context, to: queue)
+            request.set(Self.b3, queue.readable)
+        }
+        worker.release(queue)
+    }
+
+    private static let traceparent = FieldName("traceparent")
+    private static let b3 = FieldName("b3")
+    private static let tracestate = FieldName("tracestate")
+
+    // MARK: Over
+
+    /// The spans of the call, the first of which is its own; good in `finished`.
+    ///
+    /// - Parameters:
+    ///   - attributes: what the span of the call says beside.
+    ///   - isLate: whether they are exported although nobody has sampled the trace.
+    /// - Returns: the spans; none if the call has none.
+    public func spanRecords(_ attributes: [SpanRecord.Attribute], isLate: Bool) -> [SpanRecord] {
+        guard let tracing else { return [] }
+        let name = spanName
+        // The monotonic clock says how long, the other when.
+        let ended = record.stages.ended
+        let base = worker.context.loop.clock.wall - (worker.context.loop.clock.now - ended)
+        func wall(_ time: Instant) -> WallTime { base - (ended - time) }
+        let late = isLate ? [SpanRecord.Attribute("martlet.late", .bool(true))] : []
+        let own = SpanRecord(
+            tracing.context,
+            parent: tracing.parent,
+            state: traceState,
+            .server,
+            name: name,
+            start: wall(record.stages.arrived),
+            end: wall(ended),
+            attributes: rpcAttributes + callAttributes + late + attributes,
+            events: spanEvents(wall),
+            error: isServerError ? record.message : nil
+        )
+        let responding = upstreamLeg.attempt?.spanIndex
+        let attempts = tracing.attempts.enumerated().map { index, attempt in
+            let result = attempt.result ?? .canceled
+            // What the caller got is what the last one has brought, unless somebody else has decided.
+            let code = index == responding && record.decider == .upstream && result == .ok ? record.code : nil
+            return SpanRecord(
+                tracing.context.with(span: attempt.id),
+                parent: tracing.context.span,
+                state: traceState,
+                .client,
+                name: name,
+                start: wall(attempt.start),
+                end: wall(attempt.end ?? ended),
+                attributes: rpcAttributes + attemptAttributes(attempt, result, code) + late,
+                error: isClientError(result, code) ? record.message : nil
+            )
+        }
+        return [own] + attempts
+    }
+
+    private var traceState: [UInt8] {
+        let request = request
+        return request.first(Self.tracestate).map { request.value(at: $0).array } ?? []
+    }
+
+    /// `pkg.Service/Method`, or the method of plain HTTP.
+    private var spanName: [UInt8] { rpcProcedure == nil ? received.method.array : fullName }
+
+    private var rpcAttributes: [SpanRecord.Attribute] {
+        guard rpcProcedure != nil else {
+            let received = received
+            return [
+                SpanRecord.Attribute("http.request.method", .text(received.method.array)),
+                SpanRecord.Attribute("url.path", .text(received.path.array)),
+            ]
+        }
+        return [
+            SpanRecord.Attribute("rpc.system.name", upstreamLeg.rpcProtocol.family == .connect ? "connectrpc" : "grpc"),
+            SpanRecord.Attribute("rpc.method", .text(fullName)),
+        ]
+    }
+
+    private var callAttributes: [SpanRecord.Attribute] {
+        let received = received
+        var attributes = [SpanRecord.Attribute("server.address", .text(Host.withoutPort(received.authority).array))]
+        if let status = statusCode(record.code) { attributes.append(status) }
+        if record.status > 0 {
+            attributes.append(SpanRecord.Attribute("http.response.status_code", .number(record.status)))
+        }
+        if isServerError { attributes.append(SpanRecord.Attribute("error.type", errorType)) }
+        attributes.append(SpanRecord.Attribute("client.address", .text(peer.text)))
+        attributes.append(SpanRecord.Attribute("martlet.decided_by", decidedBy ?? "upstream"))
+        if let number = routeNumber {
+            let name = generation.name(ofRoute: number).map { String(decoding: $0, as: UTF8.self) }
+            attributes.append(SpanRecord.Attribute("martlet.route", name ?? "\(number)"))
+        }
+        return attributes
+    }
+
+    private func attemptAttributes(
+        _ attempt: CallTracing.AttemptSpan,
+        _ result: AttemptResult,
+        _ code: RPCCode?
+    ) -> [SpanRecord.Attribute] {
+        var attributes: [SpanRecord.Attribute] = []
+        if let upstream = route.upstream {
+            attributes.append(SpanRecord.Attribute("martlet.upstream", upstream.settings.name))
+            if case .tcp(let host) = upstream.settings.url.endpoint {
+                attributes.append(SpanRecord.Attribute("server.address", host.host))
+                attributes.append(SpanRecord.Attribute("server.port", .number(Int(host.port))))
+            }
+        }
+        if let address = attempt.address {
+            attributes.append(SpanRecord.Attribute("network.peer.address", "\(address)"))
+        }
+        if let code, let status = statusCode(code) { attributes.append(status) }
+        attributes.append(SpanRecord.Attribute("martlet.result", result.label.description))
+        if attempt.isHedge { attributes.append(SpanRecord.Attribute("martlet.hedge", .bool(true))) }
+        if result != .ok, result != .canceled {
+            attributes.append(SpanRecord.Attribute("error.type", result.label.description))
+        }
+        return attributes
+    }
+
+    /// The code as the protocol writes it; Connect has none for success.
+    private func statusCode(_ code: RPCCode) -> SpanRecord.Attribute? {
+        guard rpcProcedure != nil else { return nil }
+        guard upstreamLeg.rpcProtocol.family == .connect else {
+            return SpanRecord.Attribute("rpc.response.status_code", code.name.description.uppercased())
+        }
+        return code == .ok ? nil : SpanRecord.Attribute("rpc.response.status_code", code.name.description)
+    }
+
+    private var errorType: String { rpcProcedure == nil ? "\(record.status)" : record.code.name.description }
+
+    /// Whether the call has failed for reasons that are not the caller's.
+    private var isServerError: Bool {
+        guard rpcProcedure != nil else { return record.status >= 500 || record.status == 0 && record.code != .ok }
+        switch record.code {
+        case .unknown, .deadlineExceeded, .unimplemented, .internal, .unavailable, .dataLoss: return true
+        default: return false
+        }
+    }
+
+    private func isClientError(_ result: AttemptResult, _ code: RPCCode?) -> Bool {
+        guard result == .ok else { return result != .canceled }
+        guard rpcProcedure != nil else { return code != nil && record.status >= 400 }
+        return code.map { $0 != .ok } ?? false
+    }
+
+    /// What interceptors have decided, and what has waited at them.
+    private func spanEvents(_ wall: (Instant) -> WallTime) -> [SpanRecord.Event] {
+        (trace?.notes ?? []).map { note in
+            var attributes = [
+                SpanRecord.Attribute("martlet.interceptor", run.chain.links[note.index].name),
+                SpanRecord.Attribute("martlet.event", note.event.rawValue),
+            ]
+            if let reason = note.reason { attributes.append(SpanRecord.Attribute("martlet.reason", "\(reason)")) }
+            if let time = note.time {
+                attributes.append(SpanRecord.Attribute("martlet.ms", .number(time / .millisecond)))
+            }
+            return SpanRecord.Event(at: wall(note.at), "martlet.\(note.verdict.rawValue)", attributes)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import Time
+
+/// What becomes of the batches of spans that are sent (the OTLP specification, "Failures").
+///
+/// Pure: times and chance come from outside.
+struct SpanExportState {
+    /// The most spans of a batch.
+    static let maxBatch = 512
+    /// How long a batch is retried.
+    static let patience = 60 * Duration.second
+
+    /// What to do after a response.
+    enum Step: Equatable {
+        /// The batch is done with; the next one can go.
+        case next
+        /// The batch goes again after a pause.
+        case retry(Duration)
+        /// The batch was too large: its halves go.
+        case split
+    }
+
+    /// How many spans the receiver has taken.
+    private(set) var exported = 0
+    /// How many were given up.
+    private(set) var failed = 0
+    /// What went wrong last, for people; none if the last batch went well.
+    private(set) var error: String?
+    private var since: Instant?
+    private var failures = 0
+
+    /// A batch has gone well.
+    ///
+    /// - Parameters:
+    ///   - count: how many spans it had.
+    ///   - rejected: how many of them the receiver has not taken.
+    /// - Returns: what to do.
+    mutating func succeeded(_ count: Int, rejected: Int) -> Step {
+        exported += count - min(count, max(0, rejected))
+        failed += min(count, max(0, rejected))
+        error = rejected > 0 ? "the receiver rejected \(rejected) spans" : nil
+        (since, failures) = (nil, 0)
+        return .next
+    }
+
+    /// A batch has been responded to with an error, or not at all.
+    ///
+    /// - Parameters:
+    ///   - count: how many spans it has.
+    ///   - status: the HTTP status; none if there was no response.
+    ///   - text: what went wrong, for people.
+    ///   - retryAfter: what the receiver asks for.
+    ///   - now: the time.
+    ///   - chance: a number from 0 up to 1.
+    /// - Returns: what to do.
+    mutating func failed(
+        _ count: Int,
+        status: Int?,
+        _ text: String,
+        retryAfter: Duration?,
+        at now: Instant,
+        chance: Double
+    ) -> Step {
+        error = text
+        if status == 413, count > 1 { return .split }
+        let began = since ?? now
+        let isTransient = status.map { [429, 502, 503, 504].contains($0) } ?? true
+        guard isTransient, now - began < Self.patience else {
+            failed += count
+            (since, failures) = (nil, 0)
+            return .next
+        }
+        since = began
+        failures += 1
+        let pause = min((1 << min(failures - 1, 5)) * Duration.second, 30 * Duration.second)
+        return .retry(max(retryAfter ?? .zero, .nanoseconds(Int64(Double(pause.nanoseconds) * (0.8 + 0.4 * chance)))))
+    }
+}

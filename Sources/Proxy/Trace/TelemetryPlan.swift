@@ -1,0 +1,49 @@
+internal import Bytes
+internal import Configuration
+internal import Telemetry
+internal import Time
+
+/// Where spans go, with all that was read for it.
+package struct TelemetryPlan: Sendable {
+    let server: FetchServer
+    let target: [UInt8]
+    let headers: [FetchRequest.Field]
+    let isJSON: Bool
+    let compresses: Bool
+    let interval: Duration
+    let timeout: Duration?
+    let queue: Int
+    let resource: SpanResource
+
+    /// Makes what the settings say; none if they name no receiver.
+    ///
+    /// - Parameters:
+    ///   - settings: the settings.
+    ///   - acquired: the servers that have been made for the configuration.
+    ///   - version: the version of Martlet.
+    ///   - diagnostics: where problems go.
+    init?(_ settings: TelemetrySettings, _ acquired: Acquired, version: String, into diagnostics: Diagnostics) {
+        guard let otlp = settings.otlp else { return nil }
+        server = acquired.server(otlp.target.server, into: diagnostics)
+        target = Array(otlp.target.target.utf8)
+        headers = otlp.headers.map { header in
+            FetchRequest.Field(header.name.lowercased(), Self.constant(header.text, at: header.mark, into: diagnostics))
+        }
+        (isJSON, compresses, interval, timeout) = (otlp.isJSON, otlp.compresses, otlp.interval, otlp.timeout)
+        queue = otlp.queue
+        let attributes = settings.resource.map { one in
+            SpanRecord.Attribute(one.name, .text(Self.constant(one.text, at: one.mark, into: diagnostics)))
+        }
+        resource = SpanResource([SpanRecord.Attribute("service.name", settings.service)] + attributes, version: version)
+    }
+
+    /// The value of a text that may name environment variables.
+    private static func constant(_ text: String, at mark: Mark, into diagnostics: Diagnostics) -> [UInt8] {
+        let template = Template(text, at: mark, into: diagnostics)
+        if template.constant == nil, diagnostics.isEmpty {
+            let problem = "\(Diagnostic.quote(text)) depends on a call; write a fixed value, or {env:NAME}"
+            diagnostics.report(problem, at: mark)
+        }
+        return template.constant ?? []
+    }
+}
