@@ -88,6 +88,22 @@ def h2_recorder(running):
 
 
 @pytest.fixture
+def caller():
+    """Makes callers of gRPC, each with a connection of its own."""
+    from support.servers.replicas import Caller
+
+    made = []
+
+    def make(proxy):
+        made.append(Caller(proxy))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
 def grpc_service(running):
     """Starts a gRPC server."""
     from support.servers.grpc_service import GrpcService

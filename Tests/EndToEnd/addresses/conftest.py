@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from support.servers.replicas import Caller, GRPCReplica, Hole, NameServer, free_port, states
+from support.servers.replicas import GRPCReplica, Hole, NameServer, free_port, states
 from support.wait import eventually
 
 
@@ -30,19 +30,6 @@ def hole():
     made = Hole("127.0.0.31")
     yield made
     made.stop()
-
-
-@pytest.fixture
-def caller():
-    made = []
-
-    def make(proxy):
-        made.append(Caller(proxy))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
 
 
 @pytest.fixture

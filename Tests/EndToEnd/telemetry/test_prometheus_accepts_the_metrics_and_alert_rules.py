@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 
 from support.martlet import ROOT
 
+DASHBOARD = ROOT / "etc/examples/dashboard.grafana.json"
 RULES = ROOT / "etc/examples/alerts.prometheus.yaml"
 ALERTS = [rule["alert"] for group in YAML(typ="safe").load(RULES)["groups"] for rule in group["rules"]]
 INFO = 'martlet_build_info{job="j", instance="i"}'
@@ -82,6 +83,43 @@ def test_each_metric_of_the_rules_is_one_of_martlet():
     documented = (ROOT / "docs/observability.md").read_text()
     for name in set(re.findall(r"\b(?:martlet|process)_\w+", RULES.read_text())):
         assert f"`{name}`" in documented, name
+
+
+def dashboard():
+    """The expressions of the dashboard, with values for the variables of Grafana."""
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    found = [target["expr"] for panel in panels for target in panel.get("targets", [])]
+    return [text.replace("$__rate_interval", "1m").replace("$job", ".*").replace("$instance", ".*") for text in found]
+
+
+def test_each_expression_of_the_dashboard_is_one(tmp_path):
+    rules = [{"record": f"r{number}", "expr": text} for number, text in enumerate(dashboard())]
+    (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
+    code, said = promtool("check", "rules", tmp_path / "rules.yaml")
+    assert code == 0 and len(rules) > 20, said
+
+
+def test_each_metric_and_label_of_the_dashboard_is_one_of_martlet():
+    documented = (ROOT / "docs/observability.md").read_text()
+    rows = {name: line for line in documented.splitlines() if line.startswith("|") for name in re.findall(r"`((?:martlet|process)_\w+)`", line)}
+    for text in dashboard():
+        for name, labels in re.findall(r"\b((?:martlet|process)_\w+?)(?:_bucket)?\{([^}]*)\}", text):
+            assert name in rows, name
+            for label in set(re.findall(r"(\w+)[=!]", labels)) - {"job", "instance"}:
+                assert f"`{label}`" in rows[name], (name, label)
+        names = re.findall(r"\b((?:martlet|process)_\w+?)(?:_bucket)?\{", text)
+        for group in re.findall(r"by \(([^)]*)\)", text):
+            for label in set(re.findall(r"\w+", group)) - {"le", "job", "instance"}:
+                assert all(f"`{label}`" in rows[name] for name in names), (names, label)
+
+
+def test_panels_of_the_dashboard_do_not_overlap():
+    taken = set()
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        place = panel["gridPos"]
+        cells = {(x, y) for x in range(place["x"], place["x"] + place["w"]) for y in range(place["y"], place["y"] + place["h"])}
+        assert not cells & taken and max(x for x, _ in cells) < 24, panel["title"]
+        taken |= cells
 
 
 def test_each_alert_has_a_test():

@@ -2,7 +2,7 @@
 
 import pytest
 from support.servers.otlp_receiver import OTLPReceiver
-from support.servers.replicas import Caller, GRPCReplica, HTTPReplica, free_port
+from support.servers.replicas import GRPCReplica, free_port
 
 
 @pytest.fixture
@@ -24,16 +24,3 @@ def upstream():
     yield start
     for one in started:
         one.stop()
-
-
-@pytest.fixture
-def caller():
-    made = []
-
-    def make(proxy):
-        made.append(Caller(proxy))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
