@@ -100,6 +100,14 @@ extension Command {
             AdminCommand.status.run(file: invocation[.config], address: invocation[.admin])
         },
         Command(
+            "calls",
+            "Print the calls that ended last, and where their time went.",
+            options: [.config, .admin, .number, .onlyCode],
+            example: "martlet calls -n 3 --code unavailable"
+        ) { invocation, _ throws(UsageError) in
+            try CallsCommand(invocation).run()
+        },
+        Command(
             "healthcheck",
             "Exit 0 if the running daemon is alive.",
             options: [.config, .admin, .ready]

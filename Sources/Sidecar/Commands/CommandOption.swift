@@ -85,6 +85,8 @@ extension CommandOption {
         value: "PERCENT",
         "Fail if the tests reach fewer of the routes and interceptors."
     )
+    static let number = CommandOption("number", short: "n", value: "N", "Print at most this many. The default is 10.")
+    static let onlyCode = CommandOption("code", value: "CODE", "Only calls with this status code.")
     static let call = CommandOption(
         "call",
         value: "PATTERN",

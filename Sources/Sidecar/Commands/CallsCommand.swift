@@ -1,0 +1,103 @@
+internal import Documents
+
+/// `martlet calls`: the calls that ended last, with where their time went.
+struct CallsCommand {
+    /// How wide the bars are, in characters.
+    private static let width = 40
+    /// How many calls are printed if nobody says otherwise.
+    private static let count = 10
+
+    private let file: String?
+    private let address: String?
+    private let count: Int
+    private let code: String?
+
+    init(_ invocation: Invocation) throws(UsageError) {
+        (file, address, code) = (invocation[.config], invocation[.admin], invocation[.onlyCode])
+        guard let text = invocation[.number] else {
+            count = Self.count
+            return
+        }
+        guard let number = Int(text), number > 0 else {
+            throw UsageError("-n cannot be \(text); write a number of calls")
+        }
+        count = number
+    }
+
+    /// Prints the calls, the last one last.
+    func run() -> Exit {
+        guard let targets = AdminCommand.targets(file: file, named: address) else {
+            return address == nil ? .configuration : .usage
+        }
+        guard let text = AdminCommand.text("GET", "/calls/recent", targets) else { return .failure }
+        let bytes = Array(text.utf8)
+        guard let page = try? JSON.parse(bytes.span), case .array(let calls)? = page["calls"] else {
+            Terminal.complain("martlet: the response of the daemon cannot be read; is it of another version?")
+            return .failure
+        }
+        // The page has the last one first.
+        let wanted = calls.filter { code == nil || $0["code"]?.string == code }.prefix(count).reversed()
+        for call in wanted { Terminal.print(ShownText.escaped(Self.lines(call).joined(separator: "\n"))) }
+        return .success
+    }
+
+    /// What is printed of a call: a line of words, and a line for each of its stages.
+    static func lines(_ call: JSONValue) -> [String] {
+        let total = number(call["duration_ms"])
+        let time = (call["time"]?.string ?? "").drop { $0 != "T" }.dropFirst().prefix(12)
+        let method = name(of: call)
+        let address = call["upstream_address"]?.string.map { " \($0)" } ?? ""
+        let upstream = call["upstream"]?.string.map { " → \($0)\(address)" } ?? ""
+        let attempts = Int(number(call["attempts"]))
+        let tries = attempts > 1 ? ", \(attempts) attempts" : ""
+        let decider = call["decided_by"]?.string ?? ""
+        let by = decider == "upstream" ? "" : ", by \(decider)"
+        let title =
+            "\(time) \(call["code"]?.string ?? "?") \(milliseconds(total)) \(call["protocol"]?.string ?? "") "
+            + "\(method)\(upstream)\(tries)\(by)"
+        let message = call["message"]?.string.map { ["  \($0)"] } ?? []
+        return [title] + message + bars(call, total)
+    }
+
+    private static func name(of call: JSONValue) -> String {
+        if let service = call["service"]?.string, let method = call["method"]?.string { return "\(service)/\(method)" }
+        return "\(call["http_method"]?.string ?? "") \(call["path"]?.string ?? "")"
+    }
+
+    /// A bar for each stage, behind those before it.
+    private static func bars(_ call: JSONValue, _ total: Double) -> [String] {
+        guard total > 0, let stages = call["stages"] else { return [] }
+        let names = [("chain", "chain_ms"), ("connect", "connect_ms"), ("first byte", "first_byte_ms")]
+        var parts = names.compactMap { name, key in stages[key].map { (name: name, time: number($0)) } }
+        let rest = total - parts.reduce(0) { $0 + $1.time }
+        // What has not left the chain has been nowhere else.
+        let restName = parts.isEmpty ? "chain" : stages["first_byte_ms"] == nil ? "no response" : "body"
+        if rest > total / 1000 { parts.append((restName, rest)) }
+        var before = 0.0
+        return parts.map { part in
+            defer { before += part.time }
+            let start = min(width, Int(before / total * Double(width)))
+            let exact = Int((part.time / total * Double(width)).rounded())
+            let length = min(width - start, max(part.time > 0 ? 1 : 0, exact))
+            let bar = String(repeating: " ", count: start) + String(repeating: "█", count: length)
+            let pad = String(repeating: " ", count: width - start - length)
+            let name = part.name + String(repeating: " ", count: 11 - part.name.count)
+            return "  \(name) \(bar)\(pad) \(milliseconds(part.time))"
+        }
+    }
+
+    private static func number(_ value: JSONValue?) -> Double {
+        switch value {
+        case .integer(let number)?: Double(number)
+        case .number(let number)?: Double(number.text) ?? 0
+        default: 0
+        }
+    }
+
+    /// The time with three decimals, as the log has it.
+    private static func milliseconds(_ time: Double) -> String {
+        let microseconds = Int((time * 1000).rounded())
+        let fraction = String(microseconds % 1000)
+        return "\(microseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) ms"
+    }
+}
