@@ -26,6 +26,8 @@ public struct TelemetrySettings: Equatable, Sendable {
     public let resource: [NamedString]
     /// The receiver; none if there is none.
     public let otlp: OTLP?
+    /// The share of calls that are traced where the file does not say, if variables do.
+    public let sample: Double?
 
     static let options = [
         Option(
@@ -83,12 +85,13 @@ public struct TelemetrySettings: Equatable, Sendable {
         resource =
             section.has("resource")
             ? section.map("resource") : Self.pairs(variable("OTEL_RESOURCE_ATTRIBUTES"), at: section.mark)
+        sample = Self.sample(variable)
         guard !section.has("otlp") else {
             otlp = Self.otlp(section.section("otlp"))
             return
         }
         let whole = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-        guard let url = whole ?? variable("OTEL_EXPORTER_OTLP_ENDPOINT"), !url.isEmpty else {
+        guard let url = whole ?? variable("OTEL_EXPORTER_OTLP_ENDPOINT"), variable("OTEL_SDK_DISABLED") != "true" else {
             otlp = nil
             return
         }
@@ -134,7 +137,32 @@ public struct TelemetrySettings: Equatable, Sendable {
             let parts = pair.split(separator: "=", maxSplits: 1)
             guard parts.count == 2 else { return nil }
             let name = parts[0].filter { $0 != " " }
-            return NamedString(name: String(name), nameMark: mark, text: String(parts[1]), mark: mark)
+            return NamedString(name: String(name), nameMark: mark, text: decoded(parts[1]), mark: mark)
+        }
+    }
+
+    /// The text, in which `%20` is a space.
+    private static func decoded(_ text: Substring) -> String {
+        var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard byte == UInt8(ascii: "%"), digits.utf8.count == 2, let code = UInt8(digits, radix: 16) else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(code)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// What `OTEL_TRACES_SAMPLER` says of calls without a trace; those with one follow their callers.
+    private static func sample(_ variable: (String) -> String?) -> Double? {
+        switch variable("OTEL_TRACES_SAMPLER") {
+        case "always_on", "parentbased_always_on": 1
+        case "always_off", "parentbased_always_off": 0
+        case "traceidratio", "parentbased_traceidratio": variable("OTEL_TRACES_SAMPLER_ARG").flatMap(Double.init) ?? 1
+        default: nil
         }
     }
 }

@@ -53,7 +53,12 @@ package final class Plan: Sendable {
         let acquired = Acquired()
         let calls = NamedCalls(settings, acquired, into: diagnostics)
         calls.checkFiles(into: diagnostics)
-        let resources = BuildResources(calls: calls, mocks: settings.mocks, acquired: acquired)
+        let resources = BuildResources(
+            calls: calls,
+            mocks: settings.mocks,
+            acquired: acquired,
+            sample: settings.telemetry.sample
+        )
         for kind in kinds.kinds { kind.prepare?(resources, diagnostics) }
         let lists = [("", settings.interceptors)] + settings.chains.map { ($0.name, $0.items) }
         let chains = lists.map { (name: $0, plan: ChainPlan($1, of: kinds, resources, into: diagnostics)) }

@@ -18,9 +18,11 @@ struct TracePlan: InterceptorPlan {
             Option(
                 "sample",
                 .string,
-                default: "0",
                 example: "0.01",
-                "The share of calls to trace that come without a trace, from 0 to 1. Others follow their callers."
+                """
+                The share of calls to trace that come without a trace, from 0 to 1. Others follow their callers. The \
+                default is `OTEL_TRACES_SAMPLER_ARG`, or 0.
+                """
             ),
             Option(
                 "errors",
@@ -47,7 +49,7 @@ struct TracePlan: InterceptorPlan {
                 "More attributes of the spans of calls. The values are templates."
             ),
         ],
-        plan: { section, _ in TracePlan(section) }
+        plan: { TracePlan($0, $1) }
     )
 
     let events: EventSet = [.requestHead, .finished]
@@ -57,13 +59,16 @@ struct TracePlan: InterceptorPlan {
     let formats: CallTracing.Headers
     let attributes: [(name: String, value: Template)]
 
-    init(_ section: Section) {
-        let share = Double(section.string("sample"))
+    init(_ section: Section, _ context: BuildContext) {
+        let text = section.string(ifGiven: "sample")
+        let share = text.map(Double.init) ?? context.resources.sample ?? 0
         if let share, 0...1 ~= share {
             sample = share
         } else {
-            let quoted = Diagnostic.quote(section.string("sample"))
-            section.report("\"sample\" cannot be \(quoted); write a number from 0 to 1", at: "sample")
+            section.report(
+                "\"sample\" cannot be \(Diagnostic.quote(text ?? "")); write a number from 0 to 1",
+                at: "sample"
+            )
             sample = 0
         }
         exportsErrors = section.bool("errors")
@@ -132,9 +137,11 @@ final class TraceInterceptor: Interceptor {
     func finished(_ call: Call) {
         guard let tracing = call.tracing else { return }
         let isLate = !tracing.context.isSampled
-        guard !isLate || isWorthIt(call) else { return }
+        guard !isLate || isWorthIt(call), buffer.isUsed else { return }
         let own = attributes.map { SpanRecord.Attribute($0.name, .text($0.value.value(for: call))) }
         buffer.append(call.spanRecords(own, isLate: isLate))
+        // Another interceptor of the kind has nothing to add.
+        call.tracing = nil
     }
 
     private func isWorthIt(_ call: Call) -> Bool {

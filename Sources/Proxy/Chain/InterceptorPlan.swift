@@ -56,9 +56,18 @@ public final class BuildResources {
     /// The buckets of the histograms, and where they stand; nil if no interceptor has given any yet.
     public var buckets: (bounds: HistogramBounds, mark: Mark)?
 
-    init(calls: NamedCalls = NamedCalls(), mocks: [MockSettings] = [], acquired: Acquired = Acquired()) {
+    /// The share of calls that are traced, as variables of OpenTelemetry say; nil if they say nothing.
+    public let sample: Double?
+
+    init(
+        calls: NamedCalls = NamedCalls(),
+        mocks: [MockSettings] = [],
+        acquired: Acquired = Acquired(),
+        sample: Double? = nil
+    ) {
         self.calls = calls
         self.mocks = mocks
         self.acquired = acquired
+        self.sample = sample
     }
 }

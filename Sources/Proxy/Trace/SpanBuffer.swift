@@ -13,11 +13,14 @@ public final class SpanBuffer: Sendable {
 
     private init() {}
 
+    /// Whether somebody exports them.
+    public var isUsed: Bool { isWanted.withLock { $0 } }
+
     /// Adds the spans of a call; the oldest make room if there is none.
     ///
     /// Nothing is kept if nobody exports them.
     public func append(_ spans: [SpanRecord]) {
-        guard isWanted.withLock({ $0 }) else { return }
+        guard isUsed else { return }
         queue.withLock { queue in
             for span in spans { queue.append(span) }
         }

@@ -269,10 +269,12 @@ def test_json(martlet, upstream, receiver, caller):
 
 def test_settings_of_the_environment(martlet, upstream, receiver, caller):
     server = upstream()
-    configuration = re.sub("telemetry:.*\n", "", text(server, receiver))
+    configuration = re.sub("telemetry:.*\n", "", text(server, receiver, "{}"))
     environment = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url,
-        "OTEL_EXPORTER_OTLP_HEADERS": "x-key=s3cret",
+        "OTEL_EXPORTER_OTLP_HEADERS": "x-key=s3cret%20one",
+        "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
+        "OTEL_TRACES_SAMPLER_ARG": "1.0",
         "OTEL_SERVICE_NAME": "orders",
         "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=test,k=v",
     }
@@ -283,7 +285,7 @@ def test_settings_of_the_environment(martlet, upstream, receiver, caller):
     assert len(receiver.spans) == 2
     assert receiver.resource == {"service.name": "orders", "deployment.environment.name": "test", "k": "v"}
     headers = {name.lower(): value for name, value in receiver.headers[0].items()}
-    assert headers["x-key"] == "s3cret" and headers["path"] == "/v1/traces"
+    assert headers["x-key"] == "s3cret one" and headers["path"] == "/v1/traces"
 
 
 def test_a_receiver_that_is_busy_gets_the_spans_later(martlet, upstream, receiver, caller):
@@ -340,6 +342,19 @@ def test_spans_are_exported_through_a_reload(martlet, upstream, receiver, caller
         client.call()
         proxy.reload(text(server, receiver, otlp=f", queue: {900 + number}"))
     eventually(lambda: len(receiver.spans) == 10)
+
+
+def test_two_interceptors_make_one_span(martlet, upstream, receiver, caller):
+    server = upstream()
+    proxy = martlet(text(server, receiver, chain=", { name: second, trace: { sample: 1 } }"))
+    caller(proxy).call()
+    assert len(spans(receiver, 2)) == settled(lambda: len(receiver.spans)) == 2
+
+
+def test_headers_of_the_receiver_are_no_secret_that_is_shown(martlet, upstream, receiver):
+    server = upstream()
+    proxy = martlet(text(server, receiver, otlp=", headers: { authorization: Bearer s3cret, x-key: s3cret }"))
+    assert "s3cret" not in proxy.admin("/config").text
 
 
 MISTAKES = {
