@@ -43,20 +43,39 @@ extension Call {
 
     /// Sends the request to another address, if there is one that may have it.
     private func sendHedge() {
-        guard let hedge = upstreamLeg.hedge, hedge.left > 0, upstreamLeg.hasEnd, let upstream = route.upstream,
-            let balancer = upstream.balancer, upstreamLeg.attempt?.placement != nil
-        else { return }
-        guard keepsWholeRequest(upstream) else { return hedge.stop() }
-        guard balancer.hasUntried(by: self) else { return skipHedge(hedge, .noAddress, on: upstream) }
-        guard upstream.withdrawRetry(at: worker.context.loop.now) else {
-            return skipHedge(hedge, .noBudget, on: upstream)
+        guard let hedge = upstreamLeg.hedge, let upstream = route.upstream, mayHedge(hedge, on: upstream) else {
+            return
         }
+        startHedge(hedge, on: upstream)
+    }
+
+    /// Whether the request can go to another address, which the retry budget has paid for then.
+    private func mayHedge(_ hedge: Hedge, on upstream: Upstream) -> Bool {
+        guard hedge.left > 0, upstreamLeg.hasEnd, let balancer = upstream.balancer,
+            upstreamLeg.attempt?.placement != nil
+        else { return false }
+        guard keepsWholeRequest(upstream) else {
+            hedge.stop()
+            return false
+        }
+        guard balancer.hasUntried(by: self) else {
+            skipHedge(hedge, .noAddress, on: upstream)
+            return false
+        }
+        guard upstream.withdrawRetry(at: worker.context.loop.now) else {
+            skipHedge(hedge, .noBudget, on: upstream)
+            return false
+        }
+        return true
+    }
+
+    private func startHedge(_ hedge: Hedge, on upstream: Upstream) {
         hedge.use()
         record.hedges += 1
         record.attempts += 1
         let attempt = Attempt(of: self, on: upstream, isHedge: true)
         beginSpan(of: attempt)
-        hedge.add(attempt)
+        if upstreamLeg.attempt == nil { upstreamLeg.attempt = attempt } else { hedge.add(attempt) }
         attempt.start()
         awaitHedge()
     }
@@ -111,7 +130,9 @@ extension Call {
         guard let hedge = upstreamLeg.hedge else { return false }
         switch pushback {
         case .never: hedge.stop()
-        case .after(let pause) where pause > .zero && hedge.left > 0: armHedge(hedge, after: pause)
+        case .after(let pause) where pause > .zero && hedge.left > 0:
+            if hedge.rivals.isEmpty { return hedgeLater(hedge, than: attempt, after: pause) }
+            armHedge(hedge, after: pause)
         case .after, nil:
             // What fails at once need not be waited for.
             if isFailure { sendHedge() }
@@ -128,6 +149,20 @@ extension Call {
         }
         attempt.count(hedge: .failed)
         attempt.cancel()
+        return true
+    }
+
+    /// The only attempt has failed, and its server says when the next one may begin: nothing is under way until then.
+    private func hedgeLater(_ hedge: Hedge, than attempt: Attempt, after pause: Duration) -> Bool {
+        let upstream = attempt.upstream
+        let time = worker.context.loop.now.adding(saturating: pause)
+        guard time < deadline.time ?? .max, mayHedge(hedge, on: upstream) else { return false }
+        upstreamLeg.attempt = nil
+        attempt.count(hedge: .failed)
+        attempt.cancel()
+        hedge.arm(after: pause, on: worker.context.loop.timers) { [unowned self] in
+            if upstreamLeg.hedge === hedge, !isClosing { startHedge(hedge, on: upstream) }
+        }
         return true
     }
 

@@ -17,7 +17,8 @@ final class Hedge {
 
     /// The next attempt is due after a pause.
     func arm(after pause: Duration, on timers: TimerWheel, due: @escaping () -> Void) {
-        let timer = timer ?? Timer(on: timers, action: due)
+        timer?.cancel()
+        let timer = Timer(on: timers, action: due)
         self.timer = timer
         timer.arm(after: pause)
     }

@@ -103,6 +103,23 @@ def test_a_server_may_forbid_it(martlet, replicas, caller):
     assert sum(server.calls for server in servers) == 1
 
 
+def test_a_server_may_say_when(martlet, replicas, caller):
+    servers = replicas(2)
+    servers[0].mode = "later"
+    proxy = martlet(listed(servers, LISTED.format("20s") + ", retry_budget: { min_per_second: 100 }"))
+    client = caller(proxy)
+    took = [timed(client.call) for _ in range(12)]
+    assert {name for name, _ in took} == {servers[1].name}
+    assert servers[0].calls == sum(0.14 < seconds < 2 for _, seconds in took) == hedges(proxy, "won") > 0
+    servers[1].mode = "later"
+    assert client.outcome() == "UNAVAILABLE"
+    # Nothing is left of a call whose time is over meanwhile.
+    before = sum(server.calls for server in servers)
+    client.poke(timeout=0.05)
+    assert sum(server.calls for server in servers) == before + 1
+    eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 0)
+
+
 def test_the_retry_budget_pays(martlet, replicas, caller):
     servers = replicas(3)
     for server in servers:

@@ -103,6 +103,9 @@ class GRPCReplica:
                 context.abort(grpc.StatusCode.UNAVAILABLE, "sick")
             case "invalid":
                 context.abort(grpc.StatusCode.INVALID_ARGUMENT, "wrong")
+            case "later":
+                context.set_trailing_metadata([("grpc-retry-pushback-ms", "150")])
+                context.abort(grpc.StatusCode.UNAVAILABLE, "sick")
             case "never again":
                 context.set_trailing_metadata([("grpc-retry-pushback-ms", "-1")])
                 context.abort(grpc.StatusCode.UNAVAILABLE, "sick")
