@@ -53,5 +53,6 @@ extension Worker {
         return allAcceptors.flatMap { $0.stalled(for: patience, at: now) }
     }
 
-    private var allAcceptors: [Acceptor] { acceptors.values.map(\.acceptor) + draining }
+    /// The acceptors of listeners that are open, and of those that only end their connections.
+    var allAcceptors: [Acceptor] { acceptors.values.map(\.acceptor) + draining }
 }

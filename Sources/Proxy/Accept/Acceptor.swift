@@ -157,6 +157,9 @@ package final class Acceptor: ListenerOwner {
         connections.filter { $0.isIdle && $0.idleSince < time && (new || !$0.isNew) }
     }
 
+    /// The connections that are open.
+    var openConnections: [CallerConnection] { connections }
+
     /// Whether there is a connection without a call under way.
     var hasIdle: Bool { connections.contains { $0.isIdle } }
 

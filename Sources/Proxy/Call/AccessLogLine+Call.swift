@@ -27,6 +27,28 @@ extension AccessLogLine {
         if call.record.code != .ok { writeTrace(call) }
     }
 
+    /// Adds the fields of a call that is under way: what it is at, and how much of its bodies has passed.
+    mutating func describeProgress(_ call: Call) {
+        writeIdentity(call)
+        writeRequest(call)
+        let (record, now) = (call.record, call.now)
+        let elapsed = now - record.stages.arrived
+        field("phase", text: call.ledger.current.name)
+        field("elapsed_ms", milliseconds: elapsed)
+        field("attempts", number: record.attempts)
+        if record.status > 0 { field("status", number: record.status) }
+        field("request_bytes", number: record.requestBytes)
+        let received = call.received
+        if let length = received.contentLength { field("request_length", number: length) }
+        field("response_bytes", number: record.responseBytes)
+        if let length = record.responseLength { field("response_length", number: length) }
+        // Since the body began to come, or, as long as it is sent, since the call did.
+        let began = record.responseBytes > 0 ? record.stages.responded : record.stages.arrived
+        let bytes = record.responseBytes > 0 ? record.responseBytes : record.requestBytes
+        let time = max(1, (now - began) / .millisecond)
+        field("bytes_per_s", number: bytes / time * 1000 + bytes % time * 1000 / time)
+    }
+
     /// Adds where the time has gone, if that was long enough to tell.
     private mutating func writeSpent(_ call: Call) {
         let spent = call.ledger.spent(at: call.record.stages.ended)
@@ -144,6 +166,16 @@ extension AccessLogLine {
 }
 
 extension TimeLedger.Phase {
+    /// What a call is at.
+    fileprivate var name: StaticString {
+        switch self {
+        case .chain: "chain"
+        case .waiting: "waiting"
+        case .connecting: "connecting"
+        case .attempt: "attempt"
+        }
+    }
+
     /// The field of a log line.
     fileprivate var field: StaticString {
         switch self {

@@ -328,6 +328,7 @@ extension Call {
 
     func sendHead(_ head: HTTPHead, end: Bool) {
         record.status = head.status
+        record.responseLength = head.contentLength
         response.headSent = true
         if upstreamLeg.retryBuffer.isWanted { releaseRetryBuffer() }
         callerLeg.stream.send(head: head, end: end)

@@ -22,6 +22,8 @@ struct CallRecord {
     var stages = Stages()
     var requestBytes = 0
     var responseBytes = 0
+    /// How long the body of the response is, if its head has said so.
+    var responseLength: Int?
     /// The HTTP status that the caller got; 0 if it got none.
     var status = 0
     var code = RPCCode.unknown

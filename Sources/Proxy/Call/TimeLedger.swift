@@ -53,6 +53,9 @@ struct TimeLedger {
         }
     }
 
+    /// What the call is at.
+    var current: Phase { phase }
+
     /// How long the call has been without a connection, up to the last that it has got.
     var connecting: Duration { times.connecting }
 

@@ -71,18 +71,26 @@ final class AdminPages {
         lines.onEnd = workers.subscribe(to: .recentCalls) { [unowned lines] in lines.append($0) }
     }
 
+    func activeCalls(_ respond: @escaping (AdminResponse) -> Void) {
+        daemon.workers?.ask({ $0.activeCalls }) { calls in
+            respond(Self.page(calls.values.flatMap { $0 }.sorted { $0.time < $1.time }.map(\.text)))
+        }
+    }
+
+    /// A page of calls, each of which is a line.
+    private static func page(_ calls: [[UInt8]]) -> AdminResponse {
+        let queue = ByteQueue()
+        var json = JSONWriter(to: queue)
+        json.beginArray("calls")
+        for call in calls { json.item(json: call.span.extracting(0..<call.count - 1), onNewLine: true) }
+        json.endArray()
+        json.end()
+        return .json(queue)
+    }
+
     private func respondWithRecentCalls(_ respond: @escaping (AdminResponse) -> Void) {
         daemon.workers?.ask({ $0.recentCalls }) { calls in
-            let queue = ByteQueue()
-            var json = JSONWriter(to: queue)
-            json.beginArray("calls")
-            for call in calls.values.flatMap({ $0 }).sorted(by: { $0.time > $1.time }) {
-                // Each is a line.
-                json.item(json: call.text.span.extracting(0..<call.text.count - 1), onNewLine: true)
-            }
-            json.endArray()
-            json.end()
-            respond(.json(queue))
+            respond(Self.page(calls.values.flatMap { $0 }.sorted { $0.time > $1.time }.map(\.text)))
         }
     }
 

@@ -21,6 +21,12 @@ extension AdminRoute {
             "Shows the calls that ended last, with their traces; ?follow=true streams them.",
             { $0.recentCalls($1, $2) }
         ),
+        AdminRoute(
+            .get,
+            "/calls/active",
+            page: .calls,
+            "Shows the calls under way, the oldest first, and how much of their bodies has passed."
+        ) { $0.activeCalls($2) },
         AdminRoute(.get, "/upstreams", page: .status, "Shows the addresses of upstreams and their states, as JSON.") {
             $0.upstreams($2)
         },

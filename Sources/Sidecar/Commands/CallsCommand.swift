@@ -1,6 +1,6 @@
 internal import Documents
 
-/// `martlet calls`: the calls that ended last, with where their time went.
+/// `martlet calls`: the calls that ended last, with where their time went, or those that are under way.
 struct CallsCommand {
     /// How wide the bars are, in characters.
     private static let width = 40
@@ -11,9 +11,14 @@ struct CallsCommand {
     private let address: String?
     private let count: Int
     private let code: String?
+    private let isActive: Bool
 
     init(_ invocation: Invocation) throws(UsageError) {
         (file, address, code) = (invocation[.config], invocation[.admin], invocation[.onlyCode])
+        isActive = invocation.has(.active)
+        if isActive, code != nil {
+            throw UsageError("--code cannot be used with --active: such calls have no code yet")
+        }
         guard let text = invocation[.number] else {
             count = Self.count
             return
@@ -29,16 +34,45 @@ struct CallsCommand {
         guard let targets = AdminCommand.targets(file: file, named: address) else {
             return address == nil ? .configuration : .usage
         }
-        guard let text = AdminCommand.text("GET", "/calls/recent", targets) else { return .failure }
+        guard let text = AdminCommand.text("GET", isActive ? "/calls/active" : "/calls/recent", targets) else {
+            return .failure
+        }
         let bytes = Array(text.utf8)
         guard let page = try? JSON.parse(bytes.span), case .array(let calls)? = page["calls"] else {
             Terminal.complain("martlet: the response of the daemon cannot be read; is it of another version?")
             return .failure
         }
-        // The page has the last one first.
-        let wanted = calls.filter { code == nil || $0["code"]?.string == code }.prefix(count).reversed()
-        for call in wanted { Terminal.print(ShownText.escaped(Self.lines(call).joined(separator: "\n"))) }
+        // The page of recent calls has the last one first, that of active ones the oldest.
+        let wanted = calls.filter { code == nil || $0["code"]?.string == code }.prefix(count)
+        for call in isActive ? Array(wanted) : wanted.reversed() {
+            let lines = isActive ? Self.progress(call) : Self.lines(call)
+            Terminal.print(ShownText.escaped(lines.joined(separator: "\n")))
+        }
         return .success
+    }
+
+    /// What is printed of a call that is under way.
+    static func progress(_ call: JSONValue) -> [String] {
+        let elapsed = milliseconds(number(call["elapsed_ms"]))
+        let title = "\(call["phase"]?.string ?? "") for \(elapsed) \(call["protocol"]?.string ?? "") \(name(of: call))"
+        let bodies = ["request", "response"].compactMap { part -> String? in
+            let bytes = number(call["\(part)_bytes"])
+            guard bytes > 0 else { return nil }
+            let length = number(call["\(part)_length"])
+            guard length > 0 else { return "  \(part) \(Int(bytes)) bytes" }
+            let filled = min(width, Int(bytes / length * Double(width)))
+            let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+            return
+                "  \(part)\(part == "request" ? " " : "") \(bar) \(Int(bytes / length * 100)) % of \(Int(length)) bytes"
+        }
+        let rate = bodies.isEmpty ? [] : ["  \(Int(number(call["bytes_per_s"]))) bytes/s"]
+        return [title + target(of: call)] + bodies + rate
+    }
+
+    /// Where a call goes, or has gone.
+    private static func target(of call: JSONValue) -> String {
+        let address = call["upstream_address"]?.string.map { " \($0)" } ?? ""
+        return call["upstream"]?.string.map { " → \($0)\(address)" } ?? ""
     }
 
     /// What is printed of a call: a line of words, and a line for each of its stages.
@@ -46,15 +80,13 @@ struct CallsCommand {
         let total = number(call["duration_ms"])
         let time = (call["time"]?.string ?? "").drop { $0 != "T" }.dropFirst().prefix(12)
         let method = name(of: call)
-        let address = call["upstream_address"]?.string.map { " \($0)" } ?? ""
-        let upstream = call["upstream"]?.string.map { " → \($0)\(address)" } ?? ""
         let attempts = Int(number(call["attempts"]))
         let tries = attempts > 1 ? ", \(attempts) attempts" : ""
         let decider = call["decided_by"]?.string ?? ""
         let by = decider == "upstream" ? "" : ", by \(decider)"
         let title =
             "\(time) \(call["code"]?.string ?? "?") \(milliseconds(total)) \(call["protocol"]?.string ?? "") "
-            + "\(method)\(upstream)\(tries)\(by)"
+            + "\(method)\(target(of: call))\(tries)\(by)"
         let message = call["message"]?.string.map { ["  \($0)"] } ?? []
         return [title] + message + bars(call, total)
     }

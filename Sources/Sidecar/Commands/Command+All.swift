@@ -101,8 +101,8 @@ extension Command {
         },
         Command(
             "calls",
-            "Print the calls that ended last, and where their time went.",
-            options: [.config, .admin, .number, .onlyCode],
+            "Print the calls that ended last, and where their time went. Or those under way.",
+            options: [.config, .admin, .number, .onlyCode, .active],
             example: "martlet calls -n 3 --code unavailable"
         ) { invocation, _ throws(UsageError) in
             try CallsCommand(invocation).run()

@@ -87,6 +87,7 @@ extension CommandOption {
     )
     static let number = CommandOption("number", short: "n", value: "N", "Print at most this many. The default is 10.")
     static let onlyCode = CommandOption("code", value: "CODE", "Only calls with this status code.")
+    static let active = CommandOption("active", "Print the calls under way, the oldest first, with their progress.")
     static let call = CommandOption(
         "call",
         value: "PATTERN",
