@@ -40,8 +40,8 @@ def until_state():
     return wait
 
 
-# In a mount namespace of its own the daemon sees our file in the place of /etc/resolv.conf.
-MOUNT = ["unshare", "--mount", "sh", "-c", 'mount --bind "$RESOLV" /etc/resolv.conf && exec "$0" "$@"']
+# In a mount namespace of its own the daemon sees our files in the place of /etc/resolv.conf and /etc/hosts.
+MOUNT = ["unshare", "--mount", "sh", "-c", 'mount --bind "$RESOLV" /etc/resolv.conf && mount --bind "$HOSTS" /etc/hosts && exec "$0" "$@"']
 
 
 @pytest.fixture
@@ -51,9 +51,11 @@ def names(tmp_path):
         server = NameServer()
     except OSError as error:
         pytest.skip(f"no name server: {error}")
-    file = tmp_path / "resolv.conf"
-    file.write_text(f"nameserver {server.host}\noptions timeout:1 attempts:1\n")
-    server.options = {"through": MOUNT, "environment": {"RESOLV": str(file)}}
+    # They are written to, and not replaced, as they are mounted.
+    server.resolv, server.hosts = tmp_path / "resolv.conf", tmp_path / "hosts"
+    server.resolv.write_text(f"nameserver {server.host}\noptions timeout:1 attempts:1\n")
+    server.hosts.write_text("127.0.0.1 localhost\n")
+    server.options = {"through": MOUNT, "environment": {"RESOLV": str(server.resolv), "HOSTS": str(server.hosts)}}
     if subprocess.run([*MOUNT, "true"], env=os.environ | server.options["environment"], stderr=subprocess.DEVNULL).returncode != 0:
         server.close()
         pytest.skip("this needs the right to mount")

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 
 import pytest
-from support.servers.replicas import HTTPReplica, listed, states
+from support.servers.replicas import HTTPReplica, NameServer, listed, states
 from support.wait import eventually
 
 
@@ -174,6 +174,36 @@ def test_a_name_that_is_not_there_yet(martlet, replicas, caller, names):
     names.addresses("orders.test", *[server.name.split(":")[0] for server in servers])
     eventually(lambda: client.outcome() != "UNAVAILABLE")
     assert len(client.spread(40)) == 2
+
+
+def test_a_name_that_begins_to_stand_in_etc_hosts(martlet, replicas, caller, names):
+    servers = replicas(2)
+    port = servers[0].name.split(":")[1]
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstream: h2c://orders.test:{port}\n", **names.options)
+    client = caller(proxy)
+    assert client.outcome() == "UNAVAILABLE"
+    with names.hosts.open("a") as file:
+        file.write("".join(f"{server.name.split(':')[0]} orders.test\n" for server in servers))
+    eventually(lambda: client.outcome() != "UNAVAILABLE")
+    assert len(client.spread(40)) == 2
+
+
+def test_another_name_server(martlet, replicas, caller, names):
+    servers = replicas(2)
+    port = servers[0].name.split(":")[1]
+    names.is_silent = True
+    other = NameServer()
+    try:
+        other.addresses("orders.test", *[server.name.split(":")[0] for server in servers])
+        proxy = martlet(f"listen: 127.0.0.1:0\nupstream: h2c://orders.test:{port}\n", **names.options)
+        client = caller(proxy)
+        assert client.outcome() == "UNAVAILABLE"
+        proxy.stderr.wait("cannot find addresses|cannot connect to upstream")
+        names.resolv.write_text(f"nameserver {other.host}\noptions timeout:1 attempts:1\n")
+        eventually(lambda: client.outcome() != "UNAVAILABLE", within=15)
+        assert len(client.spread(40)) == 2
+    finally:
+        other.close()
 
 
 def test_calls_wait_for_a_name_if_they_may(martlet, replicas, caller, names):
