@@ -12,6 +12,8 @@ public struct TelemetrySettings: Equatable, Sendable {
         public let compresses: Bool
         /// The headers of requests, whose values may name environment variables.
         public let headers: [NamedString]
+        /// Those of the environment, whose values are meant as they are.
+        public let fixedHeaders: [NamedString]
         /// How long a span waits at most for others.
         public let interval: Duration
         /// How long a response is waited for.
@@ -24,6 +26,8 @@ public struct TelemetrySettings: Equatable, Sendable {
     public let service: String
     /// What else is said of the process.
     public let resource: [NamedString]
+    /// What the environment says, whose values are meant as they are.
+    public let fixedResource: [NamedString]
     /// The receiver; none if there is none.
     public let otlp: OTLP?
     /// The share of calls that are traced where the file does not say, if variables do.
@@ -82,9 +86,9 @@ public struct TelemetrySettings: Equatable, Sendable {
     ///   - variable: the value of an environment variable.
     init(_ section: Section, variable: (String) -> String?) {
         service = section.string(ifGiven: "service") ?? variable("OTEL_SERVICE_NAME") ?? "martlet"
-        resource =
-            section.has("resource")
-            ? section.map("resource") : Self.pairs(variable("OTEL_RESOURCE_ATTRIBUTES"), at: section.mark)
+        resource = section.map("resource")
+        fixedResource =
+            section.has("resource") ? [] : Self.pairs(variable("OTEL_RESOURCE_ATTRIBUTES"), at: section.mark)
         sample = Self.sample(variable)
         guard !section.has("otlp") else {
             otlp = Self.otlp(section.section("otlp"))
@@ -118,13 +122,14 @@ public struct TelemetrySettings: Equatable, Sendable {
 
     private static func otlp(_ section: Section, _ more: [NamedString] = []) -> OTLP? {
         guard let text = section.string(ifGiven: "url") else { return nil }
-        let hasPath = text.split(separator: "://", maxSplits: 1).last?.contains("/") ?? false
+        let hasPath = text.split(separator: "://", maxSplits: 1).last?.contains { $0 == "/" || $0 == "?" } ?? false
         guard let target = FetchTarget(section, "url", url: hasPath ? text : text + "/v1/traces") else { return nil }
         return OTLP(
             target: target,
             isJSON: section.string("encoding") == "json",
             compresses: section.string("compression") == "gzip",
-            headers: section.map("headers") + more,
+            headers: section.map("headers"),
+            fixedHeaders: more,
             interval: section.duration("every") ?? .seconds(5),
             timeout: section.duration("timeout"),
             queue: section.integer("queue")
@@ -156,12 +161,17 @@ public struct TelemetrySettings: Equatable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// A number from 0 to 1; what is none counts as not given.
+    private static func share(_ text: String?) -> Double? {
+        text.flatMap(Double.init).flatMap { 0...1 ~= $0 ? $0 : nil }
+    }
+
     /// What `OTEL_TRACES_SAMPLER` says of calls without a trace; those with one follow their callers.
     private static func sample(_ variable: (String) -> String?) -> Double? {
         switch variable("OTEL_TRACES_SAMPLER") {
         case "always_on", "parentbased_always_on": 1
         case "always_off", "parentbased_always_off": 0
-        case "traceidratio", "parentbased_traceidratio": variable("OTEL_TRACES_SAMPLER_ARG").flatMap(Double.init) ?? 1
+        case "traceidratio", "parentbased_traceidratio": share(variable("OTEL_TRACES_SAMPLER_ARG")) ?? 1
         default: nil
         }
     }

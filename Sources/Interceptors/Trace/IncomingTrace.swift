@@ -7,6 +7,8 @@ internal import Telemetry
 enum IncomingTrace {
     /// The span of the caller.
     case span(TraceContext)
+    /// The span of a caller who leaves it to others whether it is recorded.
+    case undecided(TraceContext)
     /// No span, but whether there is to be one.
     case decision(isSampled: Bool)
     /// Nothing that can be used.
@@ -16,6 +18,7 @@ enum IncomingTrace {
     private static let b3 = FieldName("b3")
     private static let b3Trace = FieldName("x-b3-traceid")
     private static let b3Span = FieldName("x-b3-spanid")
+    private static let b3Flags = FieldName("x-b3-flags")
     private static let b3Sampled = FieldName("x-b3-sampled")
 
     /// Reads the headers of some formats; `traceparent` comes first.
@@ -35,13 +38,14 @@ enum IncomingTrace {
         if let index = only(b3, in: request) {
             reading = B3Context.read(single: request.value(at: index))
         } else if let trace = only(b3Trace, in: request), let span = only(b3Span, in: request) {
-            let flag = sampled.map { request.value(at: $0).array } ?? []
+            let isDebug = only(b3Flags, in: request).map { request.value(at: $0).equals("1") } ?? false
+            let flag = isDebug ? [UInt8(ascii: "d")] : sampled.map { request.value(at: $0).array } ?? []
             reading = B3Context.read(trace: request.value(at: trace), span: request.value(at: span), sampled: flag.span)
         } else {
             reading = sampled.flatMap { B3Context.read(single: request.value(at: $0)) }
         }
         switch reading {
-        case .span(let context, _): return .span(context)
+        case .span(let context, let isDecided): return isDecided ? .span(context) : .undecided(context)
         case .decision(let isSampled): return .decision(isSampled: isSampled)
         case nil: return .none
         }

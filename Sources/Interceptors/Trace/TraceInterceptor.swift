@@ -111,10 +111,19 @@ final class TraceInterceptor: Interceptor {
             guard caller.isSampled || plan.mayBeLate else { return .next }
             let context = caller.with(span: makeID())
             call.tracing = CallTracing(context, parent: caller.span, headers: caller.isSampled ? plan.formats : [])
+        case .undecided(let caller):
+            let isSampled = worker.randomFraction() < plan.sample
+            let context = TraceContext(
+                traceHigh: caller.traceHigh,
+                traceLow: caller.traceLow,
+                span: makeID(),
+                isSampled: isSampled
+            )
+            call.tracing = CallTracing(context, parent: caller.span, headers: plan.formats)
         case .decision(let isSampled): begin(call, isSampled: isSampled)
         case .none:
             // It belongs to a trace that cannot be read.
-            call.request.remove(Self.tracestate)
+            if plan.formats.contains(.traceparent) { call.request.remove(Self.tracestate) }
             begin(call, isSampled: worker.randomFraction() < plan.sample)
         }
         return .next

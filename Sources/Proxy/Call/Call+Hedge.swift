@@ -110,7 +110,11 @@ extension Call {
     func drops(_ attempt: Attempt, _ head: HTTPHead, in rpcProtocol: RPCProtocol) -> Bool {
         guard let hedge = upstreamLeg.hedge, hedge.policy.isFailure(head, in: rpcProtocol) else { return false }
         attempt.count(.ok)
-        if let index = head.first(.grpcStatus) { attempt.report(code: RPCCode(grpcStatus: head.value(at: index))) }
+        if let index = head.first(.grpcStatus) {
+            let code = RPCCode(grpcStatus: head.value(at: index))
+            attempt.report(code: code)
+            if let span = attempt.spanIndex { tracing?.ended(span, with: code) }
+        }
         let pushback = head.first(Self.pushback).map { RetryPushback(head.value(at: $0)) }
         return goOn(without: attempt, isFailure: true, pushback)
     }
@@ -180,11 +184,19 @@ extension Call {
         record.stages.connected = attempt.connectedAt
         attempt.count(hedge: .won)
         for loser in losers {
-            // It has not failed as long as others have waited for it, which is all that can be known.
-            if loser.isConnected, loser.placement?.isProbe == true { loser.report(nil) }
+            if loser.isConnected, attempt.isHedge { reportLoss(of: loser) }
             loser.count(.canceled)
             loser.cancel()
         }
+    }
+
+    /// An attempt that began earlier has no response yet.
+    ///
+    /// That says little of one call, and much of several in a row. A probe has done well enough if it has not failed: an
+    /// address that is only slower than others would never be back.
+    private func reportLoss(of loser: Attempt) {
+        let isProbe = loser.placement?.isProbe == true
+        loser.report(isProbe ? nil : "no response before another address")
     }
 
     // MARK: All attempts

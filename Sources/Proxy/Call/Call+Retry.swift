@@ -2,6 +2,7 @@ internal import Bytes
 internal import Events
 internal import HTTP
 internal import Protocols
+internal import RPC
 public import Telemetry
 internal import Time
 
@@ -60,6 +61,9 @@ extension Call {
     func retry(_ reason: RetryReason, at index: Int, _ event: ChainEvent) {
         if let upstream = route.upstream { worker.counters.retry(reason, on: upstream.counter) }
         worker.counters.verdict(run.chain.links[index].counter, .retry)
+        if let span = upstreamLeg.attempt?.spanIndex, let code = event.code.flatMap({ RPCCode(rawValue: $0) }) {
+            tracing?.ended(span, with: code)
+        }
         // The upstream did respond.
         endAttempts(.ok)
         releaseHeld(.response, from: 0)

@@ -32,6 +32,7 @@ extension Call {
             queue.removeAll()
         }
         if tracing.headers.contains(.b3) {
+            for name in Self.b3Parts { request.remove(name) }
             B3Context.append(context, to: queue)
             request.set(Self.b3, queue.readable)
         }
@@ -40,6 +41,10 @@ extension Call {
 
     private static let traceparent = FieldName("traceparent")
     private static let b3 = FieldName("b3")
+    /// What says the same in another way.
+    private static let b3Parts = ["traceid", "spanid", "parentspanid", "sampled", "flags"].map {
+        FieldName("x-b3-\($0)")
+    }
     private static let tracestate = FieldName("tracestate")
 
     // MARK: Over
@@ -74,7 +79,8 @@ extension Call {
         let attempts = tracing.attempts.enumerated().map { index, attempt in
             let result = attempt.result ?? .canceled
             // What the caller got is what the last one has brought, unless somebody else has decided.
-            let code = index == responding && record.decider == .upstream && result == .ok ? record.code : nil
+            let isLast = index == responding && record.decider == .upstream && result == .ok
+            let code = isLast ? record.code : attempt.code
             return SpanRecord(
                 tracing.context.with(span: attempt.id),
                 parent: tracing.context.span,
@@ -84,7 +90,7 @@ extension Call {
                 start: wall(attempt.start),
                 end: wall(attempt.end ?? ended),
                 attributes: rpcAttributes + attemptAttributes(attempt, result, code) + late,
-                error: isClientError(result, code) ? record.message : nil
+                error: isClientError(attempt, result, code) ? (isLast ? record.message : []) : nil
             )
         }
         return [own] + attempts
@@ -92,8 +98,17 @@ extension Call {
 
     private var traceState: [UInt8] {
         let request = request
-        return request.first(Self.tracestate).map { request.value(at: $0).array } ?? []
+        var (state, next) = ([UInt8](), request.first(Self.tracestate))
+        while let index = next {
+            if !state.isEmpty { state.append(UInt8(ascii: ",")) }
+            state += request.value(at: index).array
+            next = request.first(Self.tracestate, from: index + 1)
+        }
+        return Array(state.prefix(Self.maxText))
     }
+
+    /// The most bytes of a text that come from a request.
+    private static let maxText = 1024
 
     /// `pkg.Service/Method`, or the method of plain HTTP.
     private var spanName: [UInt8] { rpcProcedure == nil ? received.method.array : fullName }
@@ -103,7 +118,7 @@ extension Call {
             let received = received
             return [
                 SpanRecord.Attribute("http.request.method", .text(received.method.array)),
-                SpanRecord.Attribute("url.path", .text(received.path.array)),
+                SpanRecord.Attribute("url.path", .text(Array(received.path.array.prefix(Self.maxText)))),
             ]
         }
         return [
@@ -146,6 +161,9 @@ extension Call {
             attributes.append(SpanRecord.Attribute("network.peer.address", "\(address)"))
         }
         if let code, let status = statusCode(code) { attributes.append(status) }
+        if let status = attempt.status {
+            attributes.append(SpanRecord.Attribute("http.response.status_code", .number(status)))
+        }
         attributes.append(SpanRecord.Attribute("martlet.result", result.label.description))
         if attempt.isHedge { attributes.append(SpanRecord.Attribute("martlet.hedge", .bool(true))) }
         if result != .ok, result != .canceled {
@@ -163,21 +181,28 @@ extension Call {
         return code == .ok ? nil : SpanRecord.Attribute("rpc.response.status_code", code.name.description)
     }
 
-    private var errorType: String { rpcProcedure == nil ? "\(record.status)" : record.code.name.description }
+    private var errorType: String {
+        rpcProcedure == nil && record.status >= 500 ? "\(record.status)" : record.code.name.description
+    }
 
     /// Whether the call has failed for reasons that are not the caller's.
     private var isServerError: Bool {
-        guard rpcProcedure != nil else { return record.status >= 500 || record.status == 0 && record.code != .ok }
+        // A status of plain HTTP has come before a body that may have been cut off.
+        if rpcProcedure == nil, record.status >= 500 { return true }
+        guard rpcProcedure != nil || record.decider == .martlet else { return false }
         switch record.code {
         case .unknown, .deadlineExceeded, .unimplemented, .internal, .unavailable, .dataLoss: return true
         default: return false
         }
     }
 
-    private func isClientError(_ result: AttemptResult, _ code: RPCCode?) -> Bool {
+    private func isClientError(
+        _ attempt: CallTracing.AttemptSpan,
+        _ result: AttemptResult,
+        _ code: RPCCode?
+    ) -> Bool {
         guard result == .ok else { return result != .canceled }
-        guard rpcProcedure != nil else { return code != nil && record.status >= 400 }
-        return code.map { $0 != .ok } ?? false
+        return attempt.status ?? 200 >= 400 || rpcProcedure != nil && code ?? .ok != .ok
     }
 
     /// What interceptors have decided, and what has waited at them.

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Events
+internal import RPC
 public import Telemetry
 internal import Time
 
@@ -27,6 +28,10 @@ public final class CallTracing {
         var end: Instant?
         var result: AttemptResult?
         var address: SocketAddress?
+        /// The HTTP status of its response.
+        var status: Int?
+        /// What its response has ended with, if it is not that of the call.
+        var code: RPCCode?
         let isHedge: Bool
     }
 
@@ -39,7 +44,7 @@ public final class CallTracing {
     private(set) var attempts: [AttemptSpan] = []
 
     /// The most attempts of a call that have spans.
-    private static let maxAttempts = 32
+    private static let maxAttempts = 64
 
     /// Begins the span of a call.
     public init(_ context: TraceContext, parent: UInt64?, headers: Headers) {
@@ -57,6 +62,12 @@ public final class CallTracing {
 
     /// An attempt is on a connection to an address.
     func connected(_ index: Int, to address: SocketAddress) { attempts[index].address = address }
+
+    /// A response has begun.
+    func responded(_ index: Int, status: Int) { attempts[index].status = status }
+
+    /// The response is not that of the call.
+    func ended(_ index: Int, with code: RPCCode) { attempts[index].code = code }
 
     /// An attempt is over.
     func end(_ index: Int, _ result: AttemptResult, at now: Instant) {

@@ -72,6 +72,11 @@ struct SpanExportState {
         since = began
         failures += 1
         let pause = min((1 << min(failures - 1, 5)) * Duration.second, 30 * Duration.second)
-        return .retry(max(retryAfter ?? .zero, .nanoseconds(Int64(Double(pause.nanoseconds) * (0.8 + 0.4 * chance)))))
+        return .retry(
+            max(
+                min(retryAfter ?? .zero, Self.patience),
+                .nanoseconds(Int64(Double(pause.nanoseconds) * (0.8 + 0.4 * chance)))
+            )
+        )
     }
 }

@@ -24,6 +24,7 @@ package final class SpanExporter {
     private var rest: [SpanRecord] = []
     private var fetch: Fetch?
     private var timer: Timer?
+    private var retryTimer: Timer?
     private var isRetrying = false
     private var flushed: (() -> Void)?
     private var flushTimer: Timer?
@@ -38,12 +39,20 @@ package final class SpanExporter {
         self.log = log
         fetcher = Fetcher(loop: loop)
         buffer = SpanBuffer.shared(in: shared)
+        retryTimer = Timer(on: loop.timers) { [unowned self] in if isRetrying { send() } }
     }
 
     /// Goes over to a configuration.
     package func use(_ plan: TelemetryPlan?) {
-        if self.plan?.server != plan?.server { fetcher.drain() }
+        let isElsewhere = self.plan?.server != plan?.server
         self.plan = plan
+        if isElsewhere {
+            fetch.take()?.cancel()
+            fetcher.drain()
+            // What the one before has not taken goes to the new one.
+            isRetrying = !batch.isEmpty
+            retryTimer?.arm(after: .zero)
+        }
         buffer.use(capacity: plan?.queue)
         guard plan != nil else { return end() }
         let timer = self.timer ?? Timer(on: loop.timers) { [unowned self] in look() }
@@ -69,6 +78,9 @@ package final class SpanExporter {
         timer.arm(after: limit)
         if fetch == nil { isRetrying ? send() : sendNext() }
     }
+
+    /// How many spans have not been sent.
+    package var waiting: Int { batch.count + rest.count + buffer.count }
 
     private func endFlush() {
         flushTimer.take()?.cancel()
@@ -121,7 +133,7 @@ package final class SpanExporter {
         let content = plan.compresses ? compressed.readable.array : body
         let request = FetchRequest(method: "POST", target: plan.target, fields: fields, body: .bytes(content))
         var isOver = false
-        let started = fetcher.fetch(request, from: plan.server, limit: 1 << 16, timeout: plan.timeout) {
+        let started = fetcher.fetch(request, from: plan.server, limit: 4 << 20, timeout: plan.timeout) {
             [unowned self] in
             isOver = true
             fetch = nil
@@ -167,13 +179,10 @@ package final class SpanExporter {
             // Who stops does not wait for one that does not respond.
             if flushed != nil, pause > .second { return endFlush() }
             isRetrying = true
-            let timer = retryTimer ?? Timer(on: loop.timers) { [unowned self] in if isRetrying { send() } }
-            retryTimer = timer
-            timer.arm(after: pause)
+            retryTimer?.arm(after: pause)
         }
     }
 
-    private var retryTimer: Timer?
 }
 
 extension FetchedResponse {

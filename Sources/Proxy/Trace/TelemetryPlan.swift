@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Configuration
+internal import HTTP
 internal import Telemetry
 internal import Time
 
@@ -26,15 +27,30 @@ package struct TelemetryPlan: Sendable {
         guard let otlp = settings.otlp else { return nil }
         server = acquired.server(otlp.target.server, into: diagnostics)
         target = Array(otlp.target.target.utf8)
-        headers = otlp.headers.map { header in
-            FetchRequest.Field(header.name.lowercased(), Self.constant(header.text, at: header.mark, into: diagnostics))
-        }
+        let fixed = otlp.fixedHeaders.map { FetchRequest.Field($0.name.lowercased(), Array($0.text.utf8)) }
+        headers =
+            otlp.headers.map { header in
+                let name = HeaderName.checked(header.name, at: header.nameMark, into: diagnostics)
+                let value = Self.constant(header.text, at: header.mark, into: diagnostics)
+                return FetchRequest.Field(String(decoding: name.bytes, as: UTF8.self), value)
+            } + fixed.filter { Self.isGood($0) }
         (isJSON, compresses, interval, timeout) = (otlp.isJSON, otlp.compresses, otlp.interval, otlp.timeout)
         queue = otlp.queue
         let attributes = settings.resource.map { one in
             SpanRecord.Attribute(one.name, .text(Self.constant(one.text, at: one.mark, into: diagnostics)))
         }
-        resource = SpanResource([SpanRecord.Attribute("service.name", settings.service)] + attributes, version: version)
+        let fixedAttributes = settings.fixedResource.map { SpanRecord.Attribute($0.name, $0.text) }
+        resource = SpanResource(
+            [SpanRecord.Attribute("service.name", settings.service)] + attributes + fixedAttributes,
+            version: version
+        )
+    }
+
+    /// Whether a header of the environment can be sent; others are left out, as there is nobody to tell.
+    private static func isGood(_ field: FetchRequest.Field) -> Bool {
+        let diagnostics = Diagnostics()
+        _ = HeaderName.checked(field.name, at: .start, into: diagnostics)
+        return diagnostics.isEmpty && field.value.span.firstControl == nil
     }
 
     /// The value of a text that may name environment variables.

@@ -230,6 +230,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         guard !hasHead else { return }
         hasResponded = true
         hasHead = true
+        if let spanIndex { call.tracing?.responded(spanIndex, status: status) }
         firstByteTimer.take()?.cancel()
         attemptTimer.take()?.cancel()
         if placement != nil { report(status: status) }

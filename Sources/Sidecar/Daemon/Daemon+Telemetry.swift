@@ -1,3 +1,5 @@
+internal import Configuration
+internal import Events
 internal import Proxy
 internal import Telemetry
 internal import Time
@@ -12,10 +14,14 @@ extension Daemon {
         exporter.use(plan)
     }
 
-    /// Exports what there is, and stops then.
-    func flushSpans(_ done: @escaping () -> Void) {
-        guard let spans else { return done() }
-        spans.flush(within: 2 * .second, done: done)
+    /// Exports what there is, and waits for that a little; the loop does not run any more.
+    func flushSpans() {
+        guard let spans else { return }
+        var isOver = false
+        spans.flush(within: 2 * .second) { isOver = true }
+        while !isOver { loop.turn(waiting: true) }
+        guard spans.waiting > 0 else { return }
+        log.log(.warn, "spans were not exported before the end", ("spans", "\(spans.waiting)"))
     }
 
     /// How many spans have come to what.

@@ -310,7 +310,9 @@ final class Daemon {
         let (least, most) = (settings.drain.min.text, settings.drain.max?.text ?? "none")
         log.log(.info, "draining", ("min", least), ("max", most))
         let drain = Drain(settings.drain, loop: loop, workers: workers, listeners: listeners, log: log) {
-            [unowned self] exit in flushSpans { [unowned self] in stop(exit) }
+            [unowned self] in
+            ending.isDrained = true
+            stop($0)
         }
         ending.drain = drain
         manager.stopping(within: drain.limit)
@@ -327,7 +329,6 @@ final class Daemon {
         credentials?.manager.end()
         reflection?.end()
         health?.end()
-        spans?.end()
         let stuck = workers?.stop() ?? []
         guard stuck.isEmpty else {
             // It may use anything still, so nothing is taken down.
@@ -336,6 +337,9 @@ final class Daemon {
             lineWriters.finish()
             Exit.atOnce(.failure)
         }
+        // Calls that were cut off have spans, too.
+        if ending.isDrained { flushSpans() }
+        spans?.end()
         listeners?.close()
         for server in admin.servers { server.close() }
         if workers != nil { log.log(.info, "stopped") }

@@ -6,4 +6,6 @@ struct Ending {
     var hasSignal = false
     /// How the program ends, once nothing is left to do.
     var exit: Exit?
+    /// The drain has come to its end, and nobody wants the process to end at once.
+    var isDrained = false
 }

@@ -39,9 +39,9 @@ public struct OTLPProtobuf {
         let context = span.context
         message.bytes(1, bigEndian(context.traceHigh) + bigEndian(context.traceLow))
         message.bytes(2, bigEndian(context.span))
-        if !span.state.isEmpty { message.bytes(3, span.state) }
+        if !span.state.isEmpty { message.text(3, span.state) }
         if let parent = span.parent { message.bytes(4, bigEndian(parent)) }
-        message.bytes(5, span.name)
+        message.text(5, span.name)
         message.number(6, UInt64(span.kind.rawValue))
         message.fixed64(7, UInt64(span.start.nanoseconds))
         message.fixed64(8, UInt64(span.end.nanoseconds))
@@ -55,7 +55,7 @@ public struct OTLPProtobuf {
         }
         if let error = span.error {
             message.message(15) { status in
-                if !error.isEmpty { status.bytes(2, error) }
+                if !error.isEmpty { status.text(2, error) }
                 status.number(3, 2)
             }
         }
@@ -67,7 +67,7 @@ public struct OTLPProtobuf {
             pair.bytes(1, Array(attribute.name.utf8))
             pair.message(2) { value in
                 switch attribute.value {
-                case .text(let text): value.bytes(1, text)
+                case .text(let text): value.text(1, text)
                 case .bool(let bool): value.number(2, bool ? 1 : 0)
                 case .number(let number): value.number(3, UInt64(bitPattern: Int64(number)))
                 }
@@ -89,6 +89,11 @@ struct ProtobufWriter {
         tag(field, 2)
         varint(UInt64(value.count))
         bytes += value
+    }
+
+    /// A text: what is no UTF-8 in it is replaced, as receivers reject a message with anything else.
+    mutating func text(_ field: Int, _ value: [UInt8]) {
+        bytes(field, Array(String(decoding: value, as: UTF8.self).utf8))
     }
 
     /// A message within.

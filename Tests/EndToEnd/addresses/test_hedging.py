@@ -156,6 +156,17 @@ def test_failures_put_an_address_out_all_the_same(martlet, replicas, caller, unt
     eventually(lambda: servers[0].name in client.spread(10))
 
 
+def test_an_address_that_never_responds_goes_out(martlet, replicas, caller, until_state):
+    servers = replicas(3)
+    servers[0].mode = "hang"
+    more = ", eject: { failures: 3, for: 10s }, retry_budget: { min_per_second: 100 }"
+    proxy = martlet(listed(servers, LISTED.format("30ms") + more))
+    client = caller(proxy)
+    eventually(lambda: client.spread(10, parallel=1) and states(proxy)[servers[0].name]["state"] == "out")
+    assert states(proxy)[servers[0].name]["reason"] == "3 failures in a row, the last: no response before another address"
+    assert servers[0].calls <= 6
+
+
 def test_an_address_that_is_slower_than_the_others_comes_back(martlet, replicas, caller, until_state):
     servers = replicas(2)
     servers[0].mode = "unavailable"

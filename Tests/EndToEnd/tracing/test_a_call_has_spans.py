@@ -3,8 +3,11 @@
 import re
 import time
 
+import httpx
+
 
 import pytest
+from support.servers.otlp_receiver import OTLPReceiver
 from support.servers.replicas import METHOD, GRPCReplica, HTTPReplica, listed
 from support.wait import eventually, settled
 
@@ -167,6 +170,7 @@ def test_each_attempt_has_a_span(martlet, upstream, receiver, caller):
     own, *attempts = spans(receiver, 4)
     assert [attempt.parent for attempt in attempts] == [own.id] * 3
     assert len({attempt.id for attempt in attempts}) == 3
+    assert all(attempt.is_error and attempt.attributes["rpc.response.status_code"] == "UNAVAILABLE" for attempt in attempts)
     assert attempts[0].end <= attempts[1].start <= attempts[1].end <= attempts[2].start
     assert server.metadata["traceparent"].split("-")[2] == attempts[2].id
     assert [name for name, _ in own.events].count("martlet.retry") + [name for name, _ in own.events].count("martlet.suspend") >= 2
@@ -244,6 +248,8 @@ B3 = f"{TRACE}-{SPAN}-1"
         ({"b3": f"{TRACE[16:]}-{SPAN}-d-{SPAN}"}, SPAN),
         ({"x_b3_traceid": TRACE, "x_b3_spanid": SPAN, "x_b3_sampled": "1"}, SPAN),
         ({"b3": "1"}, ""),
+        ({"b3": f"{TRACE}-{SPAN}"}, SPAN),
+        ({"x_b3_traceid": TRACE, "x_b3_spanid": SPAN, "x_b3_flags": "1"}, SPAN),
         ({"b3": "nonsense"}, ""),
     ],
 )
@@ -254,6 +260,7 @@ def test_b3(martlet, upstream, receiver, caller, given, parent):
     own, attempt = spans(receiver, 2)
     assert own.parent == parent
     assert server.metadata["b3"] == f"{own.trace}-{attempt.id}-1"
+    assert not any(name.startswith("x-b3-") for name in server.metadata)
     assert server.metadata["traceparent"] == f"00-{own.trace}-{attempt.id}-01"
 
 
@@ -276,14 +283,14 @@ def test_settings_of_the_environment(martlet, upstream, receiver, caller):
         "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
         "OTEL_TRACES_SAMPLER_ARG": "1.0",
         "OTEL_SERVICE_NAME": "orders",
-        "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=test,k=v",
+        "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=test,k={v",
     }
     proxy = martlet(configuration, environment=environment)
     caller(proxy).call()
     # What waits goes when the process ends.
     proxy.stop()
     assert len(receiver.spans) == 2
-    assert receiver.resource == {"service.name": "orders", "deployment.environment.name": "test", "k": "v"}
+    assert receiver.resource == {"service.name": "orders", "deployment.environment.name": "test", "k": "{v"}
     headers = {name.lower(): value for name, value in receiver.headers[0].items()}
     assert headers["x-key"] == "s3cret one" and headers["path"] == "/v1/traces"
 
@@ -334,6 +341,65 @@ def test_a_receiver_that_hangs_makes_no_call_slower(martlet, upstream, receiver)
     eventually(lambda: len(receiver.spans) >= 20)
 
 
+def test_what_is_no_utf_8_does_no_harm(martlet, upstream, receiver):
+    server = upstream(HTTPReplica)
+    proxy = martlet(text(server, receiver, "{ sample: 1, attributes: { tenant: '{header:x-tenant}' } }", "http"))
+    with proxy.http() as client:
+        client.get("/", headers=[(b"traceparent", PARENT.encode()), (b"tracestate", b"a=\xff"), (b"x-tenant", b"b\xfe")])
+    own, _ = spans(receiver, 2)
+    assert own.attributes["tenant"] == "b\ufffd" and own.state == "a=\ufffd"
+
+
+def test_a_receiver_that_asks_for_a_day(martlet, upstream, receiver, caller):
+    server = upstream()
+    other = OTLPReceiver()
+    receiver.script, receiver.retry_after = [503], "86400"
+    proxy = martlet(text(server, receiver))
+    caller(proxy).call()
+    proxy.stderr.wait("cannot export spans")
+    # What has not gone to one goes to the other.
+    proxy.reload(text(server, other))
+    assert len(spans(other, 2)) == 2
+    other.stop()
+
+
+def test_a_call_that_is_cut_off_at_the_end_has_spans(martlet, upstream, receiver, caller):
+    server = upstream()
+    server.mode = "hang"
+    proxy = martlet(text(server, receiver) + "drain: { min: 0s, max: 200ms }\n")
+    client = caller(proxy)
+    pending = client.method.future(b"", timeout=20)
+    eventually(lambda: server.calls == 1)
+    proxy.stop()
+    assert pending.exception() is not None
+    own, attempt = spans(receiver, 2)
+    assert own.is_error and attempt.parent == own.id
+
+
+def test_a_response_that_breaks_off(martlet, recorder, receiver):
+    broken = recorder(script=lambda peer: (peer.request(), peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf")))
+
+    class Server:
+        name = broken.url.removeprefix("http://")
+
+    proxy = martlet(text(Server, receiver, scheme="http"))
+    with proxy.http() as client, pytest.raises(httpx.HTTPError):
+        client.get("/")
+    own, attempt = spans(receiver, 2)
+    assert own.is_error and own.attributes["error.type"] not in {"0", "200"}
+    assert attempt.attributes["martlet.result"] == "reset" and attempt.attributes["http.response.status_code"] == 200
+
+
+def test_a_caller_that_leaves_is_no_error(martlet, upstream, receiver, caller):
+    server = upstream(HTTPReplica)
+    server.gate.clear()
+    proxy = martlet(text(server, receiver, scheme="http"))
+    with proxy.http() as client, pytest.raises(httpx.TimeoutException):
+        client.get("/", timeout=0.2)
+    own, attempt = spans(receiver, 2)
+    assert not own.is_error and "error.type" not in own.attributes and not attempt.is_error
+
+
 def test_spans_are_exported_through_a_reload(martlet, upstream, receiver, caller):
     server = upstream()
     proxy = martlet(text(server, receiver, otlp=", queue: 1000"))
@@ -362,6 +428,8 @@ MISTAKES = {
     "interceptors: [ { trace: { formats: [] } } ]": "tracecontext",
     "interceptors: [ { trace: { attributes: { a: '{nothing}' } } } ]": "{nothing} is unknown",
     "telemetry: { otlp: {} }": '"url"',
+    "telemetry: { otlp: { url: http://127.0.0.1:1, headers: { content-length: 5 } } }": "content-length",
+    "telemetry: { otlp: { url: http://127.0.0.1:1, headers: { a b: 5 } } }": "a b",
     "telemetry: { otlp: http://collector.example:4318 }": "in clear text",
     "telemetry: { otlp: http://127.0.0.1:4318, resource: { a: '{header:x}' } }": "depends on a call",
 }

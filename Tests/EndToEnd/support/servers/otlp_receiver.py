@@ -31,6 +31,7 @@ class OTLPReceiver:
         receiver = self
         self.spans, self.bodies, self.headers, self.resource = [], [], [], {}
         self.script = []
+        self.retry_after = "1"
         self.requests = self.rejects = 0
         self.gate = threading.Event()
         self.gate.set()
@@ -47,7 +48,7 @@ class OTLPReceiver:
                 content = receiver.receive(body, self.headers) if status == 200 else b""
                 self.send_response(status)
                 if status == 503:
-                    self.send_header("retry-after", "1")
+                    self.send_header("retry-after", receiver.retry_after)
                 self.send_header("content-length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)
