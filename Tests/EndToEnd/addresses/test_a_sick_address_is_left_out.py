@@ -6,7 +6,7 @@ import time
 
 import grpc
 import pytest
-from support.servers.replicas import HTTPReplica, listed, states
+from support.servers.replicas import METHOD, HTTPReplica, Resetter, listed, states
 from support.wait import eventually
 
 
@@ -67,6 +67,28 @@ def test_http_statuses_put_an_address_out(martlet, replicas, until_state):
     assert failed == 5
     until_state(proxy, servers[0].name, "out")
     assert states(proxy)[servers[0].name]["reason"] == "5 failures in a row, the last: HTTP status 503"
+
+
+@pytest.mark.parametrize("scheme", ["http", "h2c"])
+def test_a_server_that_resets_connections_is_put_out(martlet, replicas, until_state, scheme):
+    (bad,) = replicas(1, Resetter)
+    good = replicas(2, HTTPReplica, first=21) if scheme == "http" else replicas(2, first=21)
+    speaks = "" if scheme == "http" else ", speaks: [grpc]"
+    proxy = martlet(listed([bad, *good], ", eject: { failures: 3, for: 10s }" + speaks, scheme=scheme))
+    with proxy.http() as client:
+        for _ in range(60):
+            client.post(METHOD, content=b"\0\0\0\0\0", headers={"content-type": "application/grpc-web+proto"})
+    until_state(proxy, bad.name, "out")
+    assert all(states(proxy)[one.name]["state"] == "in" for one in good)
+
+
+def test_a_token_does_not_leave_the_machine_in_clear_text(command, tmp_path):
+    upstream = "{ url: 'http://localhost:1', addresses: [ \"10.0.0.1:50051\" ] }"
+    (tmp_path / "martlet.yaml").write_text(
+        f"listen: 127.0.0.1:0\nupstreams: {{ default: {upstream} }}\ninterceptors: [ {{ token: {{ value: s3cret }} }} ]\n"
+    )
+    result = command("check", "-c", tmp_path / "martlet.yaml")
+    assert result.code == 78 and "clear text" in result.stderr.text, result.stderr.text
 
 
 def test_a_server_that_does_not_respond_is_put_out(martlet, replicas, caller, until_state):

@@ -3,7 +3,7 @@
 import socket
 
 import pytest
-from support.servers.replicas import HTTPReplica, listed, states
+from support.servers.replicas import GRPCReplica, HTTPReplica, free_port, listed, states
 from support.wait import eventually, settled
 
 HEALTH = ", health: {{ {}, every: 100ms, timeout: 100ms }}"
@@ -57,6 +57,28 @@ def test_servers_that_do_not_know_the_service_count_as_up_with_a_warning(martlet
     proxy.stderr.wait("health check without a result.*does not know the service")
     proxy.stderr.wait("health check without a result.*has no health service")
     assert proxy.stderr.text.count("health check without a result") == 2
+
+
+def test_servers_over_tls(martlet, authority, caller, until_state):
+    identity = authority().issue("orders.test")
+    hosts = ["127.0.0.11", "127.0.0.12"]
+    port = free_port(hosts)
+    servers = [GRPCReplica(host, port, identity) for host in hosts]
+    try:
+        for server in servers:
+            server.serve_health(all=True)
+        servers[1].set_health(False)
+        more = f", tls: {{ ca: {identity.certificate.parent}/authority.pem }}" + ", health: { grpc: '', every: 300ms, timeout: 300ms }"
+        proxy = martlet(listed(servers, more, scheme="https"))
+        until_state(proxy, servers[1].name, "out")
+        assert states(proxy)[servers[1].name]["reason"] == "health check: NOT_SERVING"
+        assert set(caller(proxy).spread(20)) == {servers[0].name}
+        servers[1].set_health(True)
+        until_state(proxy, servers[1].name, "in")
+        assert set(caller(proxy).spread(40)) == {server.name for server in servers}
+    finally:
+        for server in servers:
+            server.stop()
 
 
 def test_a_path_is_asked_for(martlet, replicas, until_state):

@@ -7,7 +7,8 @@ from concurrent import futures
 
 import grpc
 import pytest
-from support.servers.replicas import METHOD, HTTPReplica, listed, states
+from support.servers.eliza_messages import descriptor_set
+from support.servers.replicas import METHOD, GRPCReplica, HTTPReplica, free_port, listed, states
 from support.wait import eventually, settled
 
 LISTED = ", hedge: {{ after: {}, methods: [shop.v1.OrderService/Get] }}"
@@ -59,6 +60,27 @@ def test_a_method_that_is_not_listed_is_never_sent_twice(martlet, replicas, call
     caller(proxy).spread(40)
     assert sum(server.calls for server in servers) == 40
     assert proxy.metrics().total("martlet_hedges_total") == 0
+
+
+def test_a_method_that_says_so_may_be_sent_twice(martlet, tmp_path):
+    """`Say` of Eliza has NO_SIDE_EFFECTS, and nobody lists it."""
+    (tmp_path / "types").write_bytes(descriptor_set())
+    method = "/connectrpc.eliza.v1.ElizaService/Say"
+    hosts = ["127.0.0.11", "127.0.0.12"]
+    port = free_port(hosts)
+    servers = [GRPCReplica(host, port, method=method) for host in hosts]
+    try:
+        for server in servers:
+            server.mode = "slow"
+            server.outcome = lambda request, context, outcome=server.outcome: outcome(request, context) and b""
+        proxy = martlet(listed(servers, ", hedge: { after: 10ms }", top=f"types: {{ files: [ {tmp_path}/types ] }}"))
+        channel = grpc.insecure_channel(proxy.url.removeprefix("http://"))
+        channel.unary_unary(method)(b"", timeout=5)
+        assert [server.calls for server in servers] == [1, 1]
+        channel.close()
+    finally:
+        for server in servers:
+            server.stop()
 
 
 def test_a_failure_is_not_waited_for(martlet, replicas, caller):

@@ -4,6 +4,7 @@ import errno
 import json
 import signal
 import socket
+import struct
 import subprocess
 import threading
 from collections import Counter
@@ -44,8 +45,10 @@ def free_port(hosts):
 class GRPCReplica:
     """A gRPC server of one method that responds with its own address."""
 
-    def __init__(self, host, port):
+    def __init__(self, host, port, identity=None, method=METHOD):
         self.name = f"{host}:{port}"
+        self.credentials = identity and grpc.ssl_server_credentials([(identity.key.read_bytes(), identity.certificate.read_bytes())])
+        self.service, self.method = method[1:].split("/")
         self.calls = self.canceled = 0
         self.metadata = {}
         self.mode = "ok"
@@ -56,10 +59,13 @@ class GRPCReplica:
     def start(self):
         self.server = grpc.server(futures.ThreadPoolExecutor(16), options=[("grpc.so_reuseport", 0)])
         handler = grpc.unary_unary_rpc_method_handler(self.respond)
-        self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("shop.v1.OrderService", {"Get": handler}),))
+        self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(self.service, {self.method: handler}),))
         if self.health:
             health_pb2_grpc.add_HealthServicer_to_server(self.health, self.server)
-        assert self.server.add_insecure_port(self.name)
+        if self.credentials:
+            assert self.server.add_secure_port(self.name, self.credentials)
+        else:
+            assert self.server.add_insecure_port(self.name)
         self.server.start()
 
     def serve_health(self, **services):
@@ -198,6 +204,28 @@ class NginxReplica:
             self.process.send_signal(signal.SIGQUIT)
             self.process.wait(20)
             self.process = None
+
+
+class Resetter:
+    """Takes connections, reads something, and resets them."""
+
+    def __init__(self, host, port):
+        self.name = f"{host}:{port}"
+        self.listener = socket.create_server((host, port))
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+                connection.recv(4096)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.close()
+            except OSError:
+                return
+
+    def stop(self, grace=None):
+        self.listener.close()
 
 
 class Hole:
