@@ -47,7 +47,7 @@ extension Call {
             deadline.timer
             ?? Timer(on: worker.context.loop.timers) { [unowned self] in
                 timePassed()
-                for attempt in upstreamLeg.attempts { attempt.count(.timeout) }
+                forEachAttempt { $0.count(.timeout) }
                 fail(sayingWhere(Self.overDeadline), by: .martlet)
             }
         deadline.timer = timer

@@ -177,7 +177,8 @@ extension Call {
     /// The response of an attempt is that of the call: the others are cancelled.
     func win(_ attempt: Attempt) {
         guard upstreamLeg.hedge != nil else { return }
-        let losers = upstreamLeg.attempts.filter { $0 !== attempt }
+        var losers: [Attempt] = []
+        forEachAttempt { if $0 !== attempt { losers.append($0) } }
         upstreamLeg.attempt = attempt
         _ = upstreamLeg.hedge.take()?.end()
         upstreamLeg.retryBuffer.isWanted = run.requestMeets(.retries)
@@ -201,6 +202,13 @@ extension Call {
 
     // MARK: All attempts
 
+    /// Calls `body` with the attempt of the call, and with those beside it.
+    func forEachAttempt(_ body: (Attempt) -> Void) {
+        if let attempt = upstreamLeg.attempt { body(attempt) }
+        guard let hedge = upstreamLeg.hedge else { return }
+        for rival in hedge.rivals { body(rival) }
+    }
+
     /// Nothing more is wanted of what goes on at the upstream.
     func endAttempts(_ result: AttemptResult) {
         let rivals = upstreamLeg.hedge.take()?.end() ?? []
@@ -214,6 +222,6 @@ extension Call {
 
     /// The time of the call is over, and no attempt has a response.
     func timePassed() {
-        for attempt in upstreamLeg.attempts { attempt.timePassed() }
+        forEachAttempt { $0.timePassed() }
     }
 }

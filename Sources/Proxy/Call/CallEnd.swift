@@ -223,7 +223,7 @@ extension Call {
         record.code = code
         record.decider = decider
         record.stages.ended = worker.context.loop.clock.now
-        for attempt in upstreamLeg.attempts { attempt.count(.canceled) }
+        forEachAttempt { $0.count(.canceled) }
         endSuspensions()
         passFinished()
         endCounting()

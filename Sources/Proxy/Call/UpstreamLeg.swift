@@ -113,8 +113,10 @@ struct UpstreamLeg {
     /// Whether an attempt has gone to an address.
     func hasTried(_ other: UpstreamAddress) -> Bool { address === other || tried.contains { $0 === other } }
 
-    /// The attempt of the call, and those beside it.
-    var attempts: [Attempt] { [attempt].compactMap { $0 } + (hedge?.rivals ?? []) }
+    /// Whether an attempt has its connection.
+    var isConnected: Bool {
+        attempt?.isConnected == true || hedge?.rivals.contains(where: \.isConnected) == true
+    }
 
     /// Whether an attempt is one of the call.
     func has(_ attempt: Attempt) -> Bool {
