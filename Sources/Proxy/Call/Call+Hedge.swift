@@ -185,7 +185,7 @@ extension Call {
         record.stages.connected = attempt.connectedAt
         attempt.count(hedge: .won)
         for loser in losers {
-            if loser.isConnected, attempt.isHedge { reportLoss(of: loser) }
+            if loser.isConnected, loser.connectedAt < attempt.connectedAt { reportLoss(of: loser) }
             loser.count(.canceled)
             loser.cancel()
         }

@@ -1,4 +1,5 @@
 internal import Events
+private import Synchronization
 public import Telemetry
 
 /// The spans of all workers on their way to the exporter.
@@ -6,7 +7,7 @@ public import Telemetry
 /// Safe on any thread.
 public final class SpanBuffer: Sendable {
     private let queue = Locked(SpanQueue(capacity: 2048))
-    private let isWanted = Locked(false)
+    private let isWanted = Atomic(false)
 
     /// The one of the process, by the store that its workers share.
     public static func shared(in store: SharedStore) -> SpanBuffer { store.object("spans", make: { SpanBuffer() }) }
@@ -14,7 +15,7 @@ public final class SpanBuffer: Sendable {
     private init() {}
 
     /// Whether somebody exports them.
-    public var isUsed: Bool { isWanted.withLock { $0 } }
+    public var isUsed: Bool { isWanted.load(ordering: .relaxed) }
 
     /// Adds the spans of a call; the oldest make room if there is none.
     ///
@@ -30,7 +31,7 @@ public final class SpanBuffer: Sendable {
     ///
     /// - Parameter capacity: how many may wait; none drops them all.
     func use(capacity: Int?) {
-        isWanted.withLock { $0 = capacity != nil }
+        isWanted.store(capacity != nil, ordering: .relaxed)
         queue.withLock { queue in
             if let capacity { queue.limit(to: capacity) } else { _ = queue.removeFirst(queue.count) }
         }

@@ -171,7 +171,9 @@ public final class Upstream {
     var places: [UpstreamAddress] { balancer?.addresses ?? [sole] }
 
     /// The version that a connection is made for when no call asks for one.
-    var probeVersion: HTTPVersion { only ?? .http1 }
+    ///
+    /// Over TLS the server chooses.
+    var probeVersion: HTTPVersion { only ?? .http2 }
 
     /// How many connections of one version are open.
     func connections(_ version: HTTPVersion) -> Int { version == .http1 ? http1Connections : http2Connections }

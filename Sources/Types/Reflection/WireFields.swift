@@ -83,7 +83,7 @@ extension [UInt8] {
     }
 
     /// Appends a field of bytes.
-    mutating func append(field number: UInt64, _ bytes: some Collection<UInt8>) {
+    package mutating func append(field number: UInt64, _ bytes: some Collection<UInt8>) {
         append(varint: number << 3 | 2)
         append(varint: UInt64(bytes.count))
         append(contentsOf: bytes)

@@ -92,7 +92,8 @@ def test_a_failure_is_not_waited_for(martlet, replicas, caller):
     assert servers[0].calls > 0
     assert hedges(proxy, "won") == servers[0].calls
     # It says how often the call was sent before.
-    assert servers[1].metadata.get("grpc-previous-rpc-attempts") in {None, "1"}
+    assert servers[1].previous.count("1") == servers[0].calls
+    assert set(servers[0].previous) == {None}
 
 
 def test_what_every_server_would_say_is_no_failure(martlet, replicas, caller):
@@ -187,6 +188,23 @@ def test_an_address_that_never_responds_goes_out(martlet, replicas, caller, unti
     eventually(lambda: client.spread(10, parallel=1) and states(proxy)[servers[0].name]["state"] == "out")
     assert states(proxy)[servers[0].name]["reason"] == "3 failures in a row, the last: no response before another address"
     assert servers[0].calls <= 6
+
+
+def test_an_attempt_that_began_later_has_not_failed(martlet, replicas, caller):
+    servers = replicas(5)
+    for server in servers:
+        server.mode = "hang"
+    hedge = ", hedge: { after: 50ms, max: 3, methods: [shop.v1.OrderService/Get] }, retry_budget: { min_per_second: 100 }"
+    proxy = martlet(listed(servers, hedge + ", eject: { failures: 1, for: 30s }"))
+    with futures.ThreadPoolExecutor(1) as pool:
+        call = pool.submit(caller(proxy).call)
+        eventually(lambda: sum(server.calls for server in servers) == 3)
+        first, second, third = (next(server for server in servers if server.previous == [count]) for count in (None, "1", "2"))
+        second.gate.set()
+        assert call.result() == second.name
+    eventually(lambda: (first.canceled, third.canceled) == (1, 1))
+    out = {name: state["reason"] for name, state in states(proxy).items() if state["state"] == "out"}
+    assert out == {first.name: "1 failure: no response before another address"}
 
 
 def test_an_address_that_is_slower_than_the_others_comes_back(martlet, replicas, caller, until_state):

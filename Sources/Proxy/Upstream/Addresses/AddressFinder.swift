@@ -60,9 +60,10 @@ final class AddressFinder {
 
     /// A connection could not be made: the addresses may be others now.
     func doubt() {
-        guard loop.now - askedAt >= .second else { return }
-        // Their addresses stay, if nobody knows others.
-        known = known.mapValues { ($0.addresses, .min) }
+        // What is written as an address is no other by now.
+        guard expires < .max, loop.now - askedAt >= .second else { return }
+        // The addresses of names stay, if nobody knows others.
+        known = known.mapValues { ($0.addresses, $0.until == .max ? .max : .min) }
         knownUntil = .min
         ask()
     }

@@ -24,7 +24,7 @@ package final class AddressTable: Sendable {
         var checks: [String: Int] = [:]
     }
 
-    /// One address; as long as a worker has it.
+    /// What is known of one address; all workers have the same.
     package final class State: Sendable {
         /// The address.
         package let address: SocketAddress

@@ -167,7 +167,8 @@ final class Balancer {
             )
         }
         if isNew {
-            isOut(address, .calls, "\(ejection.failures) failures in a row, the last: \(failure)")
+            let row = ejection.failures == 1 ? "1 failure" : "\(ejection.failures) failures in a row, the last"
+            isOut(address, .calls, "\(row): \(failure)")
         } else if !mayGo {
             upstream.noteShare(address, failure)
         }

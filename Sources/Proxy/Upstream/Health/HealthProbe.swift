@@ -5,6 +5,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Time
+internal import Types
 
 /// One health check of one address, over a connection of its own.
 ///
@@ -79,8 +80,7 @@ final class HealthProbe: HTTPStreamUser, ConnectionSeeker {
         guard !isOver else { return }
         guard let stream = connection.open(for: self) else { return failed(.lost) }
         (self.connection, self.stream) = (connection, stream)
-        let message = message
-        let head = makeHead(bodySize: message.count)
+        let (head, message) = (makeHead(), message)
         stream.send(head: head, end: message.isEmpty)
         upstream.context.release(head)
         guard !message.isEmpty else { return }
@@ -88,7 +88,7 @@ final class HealthProbe: HTTPStreamUser, ConnectionSeeker {
         self.stream?.sendEnd(trailers: nil)
     }
 
-    private func makeHead(bodySize: Int) -> HTTPHead {
+    private func makeHead() -> HTTPHead {
         let head = upstream.context.acquireHead()
         // Callers may name the host of their calls; checks have no caller.
         let authority = Array((upstream.settings.ownAuthority ?? "localhost").utf8)
@@ -117,18 +117,10 @@ final class HealthProbe: HTTPStreamUser, ConnectionSeeker {
     private var message: [UInt8] {
         guard case .grpc(let service) = settings.request else { return [] }
         let queue = ByteQueue()
-        queue.append(enveloping: Self.field(1, Array(service.utf8)).span)
+        var request: [UInt8] = []
+        if !service.isEmpty { request.append(field: 1, service.utf8) }
+        queue.append(enveloping: request.span)
         return queue.readable.array
-    }
-
-    private static func field(_ number: UInt8, _ value: [UInt8]) -> [UInt8] {
-        guard !value.isEmpty else { return [] }
-        var (bytes, rest) = ([number << 3 | 2], value.count)
-        while rest >= 0x80 {
-            bytes.append(UInt8(rest & 0x7f) | 0x80)
-            rest >>= 7
-        }
-        return bytes + [UInt8(rest)] + value
     }
 
     // MARK: What comes of it

@@ -51,6 +51,7 @@ class GRPCReplica:
         self.service, self.method = method[1:].split("/")
         self.calls = self.canceled = 0
         self.metadata = {}
+        self.previous = []
         self.mode = "ok"
         self.gate = threading.Event()
         self.server = self.health = None
@@ -84,6 +85,7 @@ class GRPCReplica:
     def respond(self, request, context):
         self.calls += 1
         self.metadata = dict(context.invocation_metadata())
+        self.previous.append(self.metadata.get("grpc-previous-rpc-attempts"))
         ended = threading.Event()
 
         def over():
