@@ -24,6 +24,7 @@ extension AccessLogLine {
         further(&self)
         writeOutcome(call)
         if call.record.code != .ok || call.record.attempts > 1 { writeSpent(call) }
+        if call.record.attempts > 1 { writeAttempts(call) }
         if call.record.code != .ok { writeTrace(call) }
     }
 
@@ -47,15 +48,6 @@ extension AccessLogLine {
         let bytes = record.responseBytes > 0 ? record.responseBytes : record.requestBytes
         let time = max(1, (now - began) / .millisecond)
         field("bytes_per_s", number: bytes / time * 1000 + bytes % time * 1000 / time)
-    }
-
-    /// Adds where the time has gone, if that was long enough to tell.
-    private mutating func writeSpent(_ call: Call) {
-        let spent = call.ledger.spent(at: call.record.stages.ended)
-        guard !spent.isEmpty else { return }
-        beginObject("spent")
-        for (phase, time) in spent { field(phase.field, milliseconds: time) }
-        endObject()
     }
 
     /// Adds the decision trace, if there is one.
@@ -147,12 +139,7 @@ extension AccessLogLine {
         field("request_bytes", number: record.requestBytes)
         field("response_bytes", number: record.responseBytes)
         field("duration_ms", milliseconds: record.duration)
-        beginObject("stages")
-        let stages = record.stages
-        if stages.forwarded > .start { field("chain_ms", milliseconds: stages.forwarded - stages.arrived) }
-        if stages.connected > .start { field("connect_ms", milliseconds: call.ledger.connecting) }
-        if stages.responded > .start { field("first_byte_ms", milliseconds: stages.responded - stages.connected) }
-        endObject()
+        writeStages(call)
         field("attempts", number: record.attempts)
         if record.hedges > 0 { field("hedges", number: record.hedges) }
         switch record.decider {
@@ -173,16 +160,6 @@ extension TimeLedger.Phase {
         case .waiting: "waiting"
         case .connecting: "connecting"
         case .attempt: "attempt"
-        }
-    }
-
-    /// The field of a log line.
-    fileprivate var field: StaticString {
-        switch self {
-        case .chain: "chain_ms"
-        case .waiting: "waiting_ms"
-        case .connecting: "connecting_ms"
-        case .attempt: "attempt_ms"
         }
     }
 }

@@ -64,6 +64,7 @@ extension Call {
         if let span = upstreamLeg.attempt?.spanIndex, let code = event.code.flatMap({ RPCCode(rawValue: $0) }) {
             tracing?.ended(span, with: code)
         }
+        record.isRetried = true
         // The upstream did respond.
         endAttempts(.ok)
         releaseHeld(.response, from: 0)

@@ -33,6 +33,12 @@ struct CallRecord {
     /// Those of the attempts that hedging has begun.
     var hedges = 0
     var decider = Decider.upstream
+    /// The attempts that have ended, unless there was only one, with a response.
+    var ended: [AttemptTimes] = []
+    /// Whether the one under way is not the only one.
+    var keepsAttempts: Bool { attempts > 1 || isRetried }
+    /// Whether the response that had come was dropped for a retry.
+    var isRetried = false
 
     /// The whole time of the call.
     var duration: Duration { stages.ended - stages.arrived }

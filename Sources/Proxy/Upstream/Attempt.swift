@@ -30,8 +30,12 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     private var sentBefore = 0
     /// Which span of the call is its own.
     var spanIndex: Int?
+    /// When it began to wait for a connection.
+    private var startedAt = Instant.start
     /// When it got its connection.
     private(set) var connectedAt = Instant.start
+    private var respondedAt = Instant.start
+    private var endedAt = Instant.start
     /// Where it goes among several addresses.
     var placement: Placement?
 
@@ -50,9 +54,10 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {
+        startedAt = upstream.context.loop.now
         guard !call.upstreamLeg.isServed else { return serve() }
         if let wait = upstream.settings.connectWait {
-            waitsUntil = upstream.context.loop.now + wait
+            waitsUntil = startedAt + wait
         } else {
             limitTime()
         }
@@ -94,10 +99,27 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         guard !isCounted else { return }
         isCounted = true
         if let spanIndex { call.tracing?.end(spanIndex, result, at: upstream.context.loop.now) }
+        if result != .ok || call.record.keepsAttempts { call.record.ended.append(times(ended: result)) }
         call.count(result, of: upstream)
     }
 
+    /// Where its time has gone, until now or until it has ended.
+    func times(ended result: AttemptResult? = nil) -> AttemptTimes {
+        var steps = connection?.times.steps(from: startedAt, to: connectedAt) ?? .init()
+        if let placement { steps.dns += placement.nameTime }
+        return AttemptTimes(
+            began: startedAt,
+            connected: isConnected ? connectedAt : nil,
+            responded: hasHead ? respondedAt : nil,
+            steps: steps,
+            address: peerAddress ?? placement?.address?.address,
+            isHedge: isHedge,
+            end: result.map { ($0, isOver ? endedAt : upstream.context.loop.now) }
+        )
+    }
+
     private func end() {
+        if !isOver { endedAt = upstream.context.loop.now }
         isOver = true
         placement?.leave()
         firstByteTimer.take()?.cancel()
@@ -230,6 +252,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         guard !hasHead else { return }
         hasResponded = true
         hasHead = true
+        respondedAt = upstream.context.loop.now
         if let spanIndex { call.tracing?.responded(spanIndex, status: status) }
         firstByteTimer.take()?.cancel()
         attemptTimer.take()?.cancel()

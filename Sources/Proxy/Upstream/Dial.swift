@@ -15,6 +15,7 @@ final class Dial: UpstreamConnection.Owner {
     private var timer: Timer?
     private var lastError = UpstreamError.connectTimeout
     private var roomTimer: Timer?
+    private var times: ConnectionTimes
     /// How often it has been waited for a descriptor.
     private var waits = 0
 
@@ -27,6 +28,7 @@ final class Dial: UpstreamConnection.Owner {
         self.pool = pool
         self.upstream = upstream
         self.place = place
+        times = ConnectionTimes(at: upstream.context.loop.now)
         timer = Timer(on: upstream.context.loop.timers) { [unowned self] in timedOut() }
     }
 
@@ -38,6 +40,7 @@ final class Dial: UpstreamConnection.Owner {
         }
         upstream.dnsCache.find { [self] result in
             guard timer != nil else { return }
+            times.resolved = upstream.context.loop.now
             switch result {
             case .success(let found):
                 addresses = found[...]
@@ -67,7 +70,14 @@ final class Dial: UpstreamConnection.Owner {
             tryNext()
         case .success(let transport):
             let secured = upstream.secured(transport, for: pool.version)
-            connection = UpstreamConnection(secured, to: address, speaking: pool.version, of: upstream, owner: self)
+            connection = UpstreamConnection(
+                secured,
+                to: address,
+                speaking: pool.version,
+                of: upstream,
+                since: times,
+                owner: self
+            )
         }
     }
 

@@ -37,6 +37,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// Whether it has been idle, so that it may turn out to have died meanwhile.
     private(set) var hasBeenIdle = false
     private(set) var stage = Stage.connecting
+    /// When the steps were over in which it was made.
+    private(set) var times: ConnectionTimes
     /// What the connection speaks.
     private(set) var version: HTTPVersion
 
@@ -62,9 +64,11 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         to address: SocketAddress,
         speaking version: HTTPVersion,
         of upstream: Upstream,
+        since times: ConnectionTimes,
         owner: any Owner
     ) {
         self.address = address
+        self.times = times
         self.version = version
         security = transport as? TLSTransport
         self.owner = owner
@@ -168,6 +172,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     func wireConnected(errno: Int32) {
         guard errno == 0, let wire else { return owner.connectFinished(self, errno: errno) }
+        times.secured = context.loop.now
+        times.connected = security?.connectedAt ?? times.secured
         if let security { version = ApplicationProtocol.version(security.negotiatedProtocol) }
         session = makeSession(wire)
         becomeReady()
@@ -200,6 +206,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     private func becomeReady() {
         guard let session, session.isReady else { return }
         stage = .ready
+        times.ready = context.loop.now
         keepAlive()
         limitAge()
         owner.connectFinished(self, errno: 0)

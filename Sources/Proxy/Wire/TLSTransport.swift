@@ -23,6 +23,8 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     private var phase: Phase
     private var isDue = false
     private var isEnding = false
+    /// When what is below was connected.
+    private(set) var connectedAt = Instant.start
     /// When the handshake was over.
     private var openedAt = Instant.min
 
@@ -106,6 +108,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     private func connected() {
         connectError = inner.connectError
         guard connectError == 0 else { return finishHandshake(.failed) }
+        connectedAt = context.loop.now
         phase = .securing
         session.start()
         advance()

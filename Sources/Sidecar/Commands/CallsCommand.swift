@@ -96,26 +96,52 @@ struct CallsCommand {
         return "\(call["http_method"]?.string ?? "") \(call["path"]?.string ?? "")"
     }
 
-    /// A bar for each stage, behind those before it.
+    /// A bar for each stage, behind those before it, and for each of several attempts.
     private static func bars(_ call: JSONValue, _ total: Double) -> [String] {
         guard total > 0, let stages = call["stages"] else { return [] }
-        let names = [("chain", "chain_ms"), ("connect", "connect_ms"), ("first byte", "first_byte_ms")]
-        var parts = names.compactMap { name, key in stages[key].map { (name: name, time: number($0)) } }
+        var before = 0.0
+        let bars = parts(stages, total).map { part in
+            defer { before += part.time }
+            return bar(part.name, from: before, part.time, of: total)
+        }
+        guard case .array(let attempts)? = call["attempt_times"] else { return bars }
+        return bars
+            + attempts.enumerated().map { index, attempt in
+                let (began, ended) = (number(attempt["began_ms"]), number(attempt["ended_ms"]))
+                let words = [attempt["result"]?.string, attempt["address"]?.string].compactMap(\.self)
+                let text = words.map { " \($0)" }.joined()
+                return bar("attempt \(index + 1)", from: began, ended - began, of: total) + text
+            }
+    }
+
+    /// The stages that the call has reached, in order, and what is left of its time.
+    private static func parts(_ stages: JSONValue, _ total: Double) -> [(name: String, time: Double)] {
+        func time(_ key: String) -> Double? { stages[key].map(number) }
+        let steps = [("name", "dns_ms"), ("connect", "tcp_ms"), ("TLS", "tls_ms"), ("HTTP/2", "http2_ms")]
+            .compactMap { name, key in time(key).map { (name: name, time: $0) } }
+        var parts = [(name: String, time: Double)]()
+        if let chain = time("chain_ms") { parts.append(("chain", chain)) }
+        if let connecting = time("connect_ms") {
+            // What is not the making of a connection is waiting for one.
+            let queue = connecting - steps.reduce(0) { $0 + $1.time }
+            if queue > total / 1000 || steps.isEmpty { parts.append(("queue", max(0, queue))) }
+        }
+        parts += steps
+        if let firstByte = time("first_byte_ms") { parts.append(("first byte", firstByte)) }
         let rest = total - parts.reduce(0) { $0 + $1.time }
         // What has not left the chain has been nowhere else.
         let restName = parts.isEmpty ? "chain" : stages["first_byte_ms"] == nil ? "no response" : "body"
         if rest > total / 1000 { parts.append((restName, rest)) }
-        var before = 0.0
-        return parts.map { part in
-            defer { before += part.time }
-            let start = min(width, Int(before / total * Double(width)))
-            let exact = Int((part.time / total * Double(width)).rounded())
-            let length = min(width - start, max(part.time > 0 ? 1 : 0, exact))
-            let bar = String(repeating: " ", count: start) + String(repeating: "█", count: length)
-            let pad = String(repeating: " ", count: width - start - length)
-            let name = part.name + String(repeating: " ", count: 11 - part.name.count)
-            return "  \(name) \(bar)\(pad) \(milliseconds(part.time))"
-        }
+        return parts
+    }
+
+    private static func bar(_ name: String, from before: Double, _ time: Double, of total: Double) -> String {
+        let start = max(0, min(width, Int(before / total * Double(width))))
+        let exact = Int((time / total * Double(width)).rounded())
+        let length = min(width - start, max(time > 0 ? 1 : 0, exact))
+        let bar = String(repeating: " ", count: start) + String(repeating: "█", count: length)
+        let pad = String(repeating: " ", count: width - start - length)
+        return "  \(name)\(String(repeating: " ", count: max(1, 12 - name.count)))\(bar)\(pad) \(milliseconds(time))"
     }
 
     private static func number(_ value: JSONValue?) -> Double {

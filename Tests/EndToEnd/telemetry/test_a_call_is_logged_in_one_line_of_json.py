@@ -47,7 +47,7 @@ def test_a_successful_call(martlet, recorder):
         "decided_by": "upstream",
     }
     assert {key: line[key] for key in expected} == expected
-    assert set(line["stages"]) == {"chain_ms", "connect_ms", "first_byte_ms"}
+    assert set(line["stages"]) == {"chain_ms", "connect_ms", "tcp_ms", "first_byte_ms"}
     assert 0 < line["stages"]["first_byte_ms"] <= line["duration_ms"]
 
 

@@ -309,7 +309,7 @@ final class Balancer {
         let mayWait = upstream.settings.connectWait != nil || groups.isEmpty
         guard mayWait, attempt.placement?.needsUntried == false else { return attempt.failed(error) }
         guard waiting.count < upstream.settings.limits.waiting else { return attempt.failed(.tooManyWaiting) }
-        attempt.placement?.waitsSince = now
+        attempt.placement?.wait(since: now, forName: groups.isEmpty)
         waiting.append(attempt)
         let timer = self.timer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in lookAtWaiting() }
         self.timer = timer
@@ -355,6 +355,7 @@ final class Balancer {
         waiting = []
         for attempt in all where !attempt.isOver {
             attempt.placement?.removeFailures()
+            attempt.placement?.addressesAreKnown(at: now)
             if let address = choose(attempt), !address.isOut(at: now) {
                 begin(attempt, at: address)
             } else {

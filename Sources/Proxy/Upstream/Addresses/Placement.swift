@@ -9,13 +9,26 @@ struct Placement {
     /// Whether it tells if an address that was out is of use again.
     private(set) var isProbe = false
     /// Since when it waits for an address.
-    var waitsSince = Instant.max
+    private(set) var waitsSince = Instant.max
+    /// Whether it waits since no address is known yet.
+    private var waitsForName = false
+    /// How long it has waited for the name of the upstream to be looked up.
+    private(set) var nameTime = Duration.zero
     private var isUnderWay = false
     private var isReported = false
     /// Those that this attempt could not be connected to.
     private var failed: [UpstreamAddress] = []
 
     init(needsUntried: Bool) { self.needsUntried = needsUntried }
+
+    /// It waits for an address from now on.
+    mutating func wait(since now: Instant, forName: Bool) { (waitsSince, waitsForName) = (now, forName) }
+
+    /// There are addresses: the attempt may go to one, or wait for a better one.
+    mutating func addressesAreKnown(at now: Instant) {
+        if waitsForName { nameTime = now - waitsSince }
+        waitsForName = false
+    }
 
     /// The attempt goes to an address.
     mutating func enter(_ address: UpstreamAddress, isProbe: Bool) {
