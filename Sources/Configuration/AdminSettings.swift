@@ -16,6 +16,8 @@ public enum AdminPage: String, CaseIterable, Sendable {
     case credentials
     /// The mocks: what they have served, and their signals.
     case mocks
+    /// Calls as they happen, with their messages, and how to repeat them.
+    case tap
     /// Loads the configuration again.
     case reload
     /// Stops the daemon gracefully.
@@ -49,8 +51,8 @@ public struct AdminSettings: Equatable, Sendable {
         isRequired = false
     }
 
-    /// Whether the socket serves every page, so that commands can use it.
-    public var servesAllPages: Bool { pages.count == AdminPage.allCases.count }
+    /// Whether the socket serves every page but perhaps the tap, so that commands can use it.
+    public var servesAllPages: Bool { pages.union([.tap]).count == AdminPage.allCases.count }
 
     static let options =
         [
@@ -70,7 +72,15 @@ public struct AdminSettings: Equatable, Sendable {
                 "pages",
                 .choices(AdminPage.allCases.map(\.rawValue)),
                 example: "[metrics, healthz, readyz]",
-                "The pages that this address serves. The default is all pages."
+                "The pages that this address serves. The default is all pages but `tap`, which `tap` decides."
+            ),
+            Option(
+                "tap",
+                .bool,
+                """
+                Whether this address shows calls as they happen, with headers and messages. The default is `true` for \
+                a Unix socket, and `false` for TCP, which every local user can reach.
+                """
             ),
         ]
 
@@ -80,7 +90,11 @@ public struct AdminSettings: Equatable, Sendable {
         let address = ListenAddress(text)
         permissions = SocketPermissions(section, for: address, keys: ["mode", "owner", "group"], mode: Self.mode)
         let named = section.strings("pages").compactMap(AdminPage.init)
-        pages = Set(section.has("pages") ? named : AdminPage.allCases)
+        var pages = Set(section.has("pages") ? named : AdminPage.allCases.filter { $0 != .tap })
+        let isUnix = if case .unix = address { true } else { false }
+        if section.has("tap") ? section.bool("tap") : isUnix && !section.has("pages") { pages.insert(.tap) }
+        if section.has("tap"), !section.bool("tap") { pages.remove(.tap) }
+        self.pages = pages
         isRequired = true
         mark = section.mark(of: "address")
         switch address {
@@ -100,6 +114,10 @@ public struct AdminSettings: Equatable, Sendable {
         guard section.bool("allow_remote"), section.has("pages") else {
             let advice = "write 127.0.0.1:9901 or unix:/path, or add allow_remote: true and \(safe)"
             return section.report("other machines can reach \(address); \(advice)", at: "address")
+        }
+        if section.has("tap"), section.bool("tap") {
+            let problem = "other machines can reach \(address), but the tap is only for this machine"
+            section.report("\(problem); remove \"tap\"", at: "tap")
         }
         for page in section.markedStrings("pages") where AdminPage(rawValue: page.text)?.isForOthers == false {
             let problem = "other machines can reach \(address), but the page \(page.text) is only for this machine"

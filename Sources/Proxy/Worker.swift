@@ -6,7 +6,7 @@ package import Events
 internal import HTTP
 internal import RPC
 package import Telemetry
-package import Time
+internal import Time
 internal import Types
 
 /// One thread's share of the proxy: its loop, listeners, generation, pools and counters.
@@ -23,6 +23,8 @@ package final class Worker {
     private(set) var generation: Generation
     /// The calls that ended last.
     let recent = RecentCalls()
+    /// Who looks at calls, if somebody does.
+    var taps: WorkerTaps?
     /// Traces for the next calls.
     private let traces = DecisionTracePool()
     private var calls: UInt = 0
@@ -322,7 +324,7 @@ package final class Worker {
     }
 
     /// The calls that ended last: the time of day at which each did, and a line of JSON.
-    package var recentCalls: [(time: WallTime, text: [UInt8])] { recent.all }
+    package var recentCalls: [KeptCall] { recent.all }
 
     /// Whether the hooks of the next call are timed: those of one in sixteen, since a look at the clock costs as much as
     /// a hook.

@@ -73,6 +73,9 @@ final class CallerService: ConnectionService {
         if tlsSettings == settings { tls = new }
     }
 
+    /// Whether callers have to come in TLS.
+    var isSecure: Bool { tls != nil }
+
     var asksForUnits: Bool { worker.generation.asksForUnits }
 
     func secured(_ connection: any Transport, context: WireContext) -> any Transport {

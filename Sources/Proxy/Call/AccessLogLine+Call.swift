@@ -69,7 +69,7 @@ extension AccessLogLine {
         if trace.dropped > 0 { field("trace_dropped", number: trace.dropped) }
     }
 
-    private mutating func writeIdentity(_ call: Call) {
+    mutating func writeIdentity(_ call: Call) {
         let listener = call.callerLeg.listener.name
         field("listener", text: listener.span)
         let peer = call.peer.text
@@ -77,7 +77,7 @@ extension AccessLogLine {
         field("protocol", text: call.protocolName)
     }
 
-    private mutating func writeRequest(_ call: Call) {
+    mutating func writeRequest(_ call: Call) {
         let (received, request) = (call.received, call.request)
         if let procedure = call.procedure {
             field("service", text: request.path.extracting(procedure.service))
@@ -113,7 +113,7 @@ extension AccessLogLine {
     }
 
     /// Adds the address that has responded, or was asked last, and those that were asked before or beside it.
-    private mutating func writeAddresses(_ leg: UpstreamLeg) {
+    mutating func writeAddresses(_ leg: UpstreamLeg) {
         guard let last = leg.attempt?.placement?.address ?? leg.address, let address = last.address else { return }
         field("upstream_address", text: Array("\(address)".utf8).span)
         let others = leg.allTried.filter { $0 !== last }.compactMap(\.address)
@@ -123,7 +123,7 @@ extension AccessLogLine {
     }
 
     /// Adds the route: its name, its number if it has none, or null if no route took the call.
-    private mutating func writeRoute(_ call: Call) {
+    mutating func writeRoute(_ call: Call) {
         guard let number = call.routeNumber else { return null("route") }
         if let name = call.generation.name(ofRoute: number) {
             field("route", text: name.span)
@@ -132,7 +132,7 @@ extension AccessLogLine {
         }
     }
 
-    private mutating func writeOutcome(_ call: Call) {
+    mutating func writeOutcome(_ call: Call) {
         let record = call.record
         field("code", text: record.code.name)
         field("status", number: record.status)

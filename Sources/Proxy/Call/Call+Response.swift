@@ -323,7 +323,7 @@ extension Call {
 
     private func sendEnd(trailers: HTTPHead?) {
         sendHeldHead()
-        if !response.isHeadLast { callerLeg.stream.sendEnd(trailers: trailers) }
+        if !response.isHeadLast { endBody(trailers: trailers) }
     }
 
     func sendHead(_ head: HTTPHead, end: Bool) {
@@ -331,12 +331,20 @@ extension Call {
         record.responseLength = head.contentLength
         response.headSent = true
         if upstreamLeg.retryBuffer.isWanted { releaseRetryBuffer() }
+        tap?.sent(head: head, self)
         callerLeg.stream.send(head: head, end: end)
         worker.release(head)
     }
 
+    /// Ends the body of the response, with trailers if there are some.
+    func endBody(trailers: HTTPHead?) {
+        tap?.sentEnd(trailers: trailers, self)
+        callerLeg.stream.sendEnd(trailers: trailers)
+    }
+
     func sendBody(_ bytes: Span<UInt8>) {
         record.responseBytes += bytes.count
+        tap?.sent(body: bytes, self)
         callerLeg.stream.send(body: bytes)
     }
 

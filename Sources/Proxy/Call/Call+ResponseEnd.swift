@@ -40,7 +40,7 @@ extension Call {
         if end.trailers === flows.response.trailers, end.trailers === head { flows.response.trailers = nil }
         if !isWhole {
             if let body { sendBody(body.readable) }
-            callerLeg.stream.sendEnd(trailers: trailers)
+            endBody(trailers: trailers)
         }
         if let body { worker.release(body) }
     }
@@ -103,7 +103,7 @@ extension Call {
         }
         if let frame = endFrame(end, in: responseProtocol) {
             sendBody(frame.span)
-            callerLeg.stream.sendEnd(trailers: nil)
+            endBody(trailers: nil)
             return true
         }
         let trailers = end.trailers
@@ -111,7 +111,7 @@ extension Call {
             trailers.setOutcome(end.error)
             addProxyStatus(to: trailers, end.result)
         }
-        callerLeg.stream.sendEnd(trailers: trailers.count > 0 ? trailers : nil)
+        endBody(trailers: trailers.count > 0 ? trailers : nil)
         return true
     }
 

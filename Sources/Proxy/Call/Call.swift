@@ -63,6 +63,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var rejection: RejectionLabel?
     /// What the counters know the call by, once it is counted.
     var counted: StartedCall?
+    /// What looks at it, if somebody does.
+    var tap: CallTap?
     /// Its spans, if it is traced.
     public var tracing: CallTracing?
     private var id: (UInt64, UInt64)?
@@ -129,6 +131,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     package func received(body: Span<UInt8>) {
         guard !isOver else { return }
         record.requestBytes += body.count
+        tap?.received(body, self)
         if meter != nil, !measure(body) { return }
         if acceptsRequest, response.pending == nil {
             receiveRequest(body)
@@ -140,6 +143,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     package func receivedEnd(trailers: HTTPHead?) {
         guard !isOver else { return }
         flows.request.hasArrived = true
+        tap?.receivedEnd(trailers: trailers, self)
         meter?.end()
         if let pending = response.pending { return respondToWhole(pending.response, pending.index) }
         // A response of our own is under way: a request without its end cannot be retried.

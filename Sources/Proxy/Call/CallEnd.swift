@@ -190,10 +190,10 @@ extension Call {
             return callerLeg.stream.reset(.code(isOurs ? .cancel : .internalError))
         }
         if !ending.body.isEmpty { sendBody(ending.body.span) }
-        guard !ending.trailers.isEmpty else { return callerLeg.stream.sendEnd(trailers: nil) }
+        guard !ending.trailers.isEmpty else { return endBody(trailers: nil) }
         let trailers = worker.acquireHead()
         for (name, value) in ending.trailers { trailers.add(name: name.span, value: value.span) }
-        callerLeg.stream.sendEnd(trailers: trailers)
+        endBody(trailers: trailers)
         worker.release(trailers)
     }
 
@@ -228,7 +228,9 @@ extension Call {
         passFinished()
         endCounting()
         run.releaseStates()
-        if record.code != .ok || isTimed { worker.recent.note(self) }
+        tap?.finished(self)
+        if record.code != .ok || isTimed || tap != nil { worker.recent.note(self) }
+        tap = nil
         releaseAll()
         worker.release(request)
         worker.release(callerLeg.head)

@@ -8,11 +8,10 @@ internal import Time
 ///
 /// Each is kept as the line of JSON that the access log would have, with its decision trace.
 final class RecentCalls {
-    /// The time of day at which a call ended, and its line.
-    typealias Line = (time: WallTime, text: [UInt8])
-
     private var failed = Ring(maxCount: 64, maxPerSecond: 100)
     private var others = Ring(maxCount: 16, maxPerSecond: 5)
+    /// Those that a tap has shown.
+    private var tapped = Ring(maxCount: 64, maxPerSecond: 100)
     private let formatter = TimestampFormatter()
     private let queue = ByteQueue()
     /// Whether every call is kept, as the last one at least.
@@ -26,11 +25,27 @@ final class RecentCalls {
     func note(_ call: Call) {
         if keepsAll { last = describe(call) }
         let now = call.record.stages.ended
-        let line =
-            call.record.code == .ok
-            ? others.add(at: now) { describe(call) }
-            : failed.add(at: now) { describe(call) }
-        if let line { publisher.publish(line) }
+        let kept =
+            if call.record.code != .ok {
+                failed.add(at: now) { keep(call) }
+            } else if call.tap?.isShown == true {
+                tapped.add(at: now) { keep(call) }
+            } else {
+                others.add(at: now) { keep(call) }
+            }
+        if let kept { publisher.publish(kept.text) }
+    }
+
+    private func keep(_ call: Call) -> KeptCall {
+        let id = ByteQueue()
+        call.appendID(to: id)
+        return KeptCall(
+            time: Clock.wall,
+            id: id.readable.array,
+            text: describe(call),
+            caller: call.callerCopy,
+            upstream: call.upstreamCopy
+        )
     }
 
     /// Hands over the lines that are kept, oldest first, and from now on each new one.
@@ -51,13 +66,13 @@ final class RecentCalls {
     }
 
     /// What is kept, in no order.
-    var all: [Line] { failed.lines + others.lines }
+    var all: [KeptCall] { failed.calls + others.calls + tapped.calls }
 
-    /// The last of some lines, and not so many in a second that a storm of calls costs much.
+    /// The last of some calls, and not so many in a second that a storm of calls costs much.
     private struct Ring {
         let maxCount: Int
         let maxPerSecond: Int
-        private(set) var lines: [Line] = []
+        private(set) var calls: [KeptCall] = []
         private var next = 0
         private var second = Instant.start
         private var taken = 0
@@ -67,15 +82,15 @@ final class RecentCalls {
             self.maxPerSecond = maxPerSecond
         }
 
-        /// Adds a line at this monotonic time, and returns it; nil if there were too many in this second.
-        mutating func add(at now: Instant, _ text: () -> [UInt8]) -> [UInt8]? {
+        /// Adds a call at this monotonic time, and returns it; nil if there were too many in this second.
+        mutating func add(at now: Instant, _ make: () -> KeptCall) -> KeptCall? {
             if now - second >= .second { (second, taken) = (now, 0) }
             guard taken < maxPerSecond else { return nil }
             taken += 1
-            let line = (Clock.wall, text())
-            if lines.count < maxCount { lines.append(line) } else { lines[next] = line }
+            let call = make()
+            if calls.count < maxCount { calls.append(call) } else { calls[next] = call }
             next = (next + 1) % maxCount
-            return line.1
+            return call
         }
     }
 }

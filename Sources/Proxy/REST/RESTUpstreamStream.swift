@@ -42,7 +42,7 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
         (self.user, self.bindings, self.types) = (user, bindings, types)
         worker = call.worker
         limit = call.callerLeg.listener.heldMessageLimit
-        stream = connection.open(for: self)
+        stream = connection.open(for: self, of: call)
         if stream == nil { return nil }
     }
 

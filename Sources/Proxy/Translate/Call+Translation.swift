@@ -50,7 +50,7 @@ extension Call {
         if !upstreamLeg.restBindings.isEmpty, let types = generation.types {
             return RESTUpstreamStream(for: user, upstreamLeg.restBindings, types, of: self, on: connection)
         }
-        return connection.open(for: user).map { decompressed($0, for: user) }
+        return connection.open(for: user, of: self).map { decompressed($0, for: user) }
     }
 
     private func decompressed(_ stream: any HTTPStream, for user: any AttemptStreamUser) -> any HTTPStream {

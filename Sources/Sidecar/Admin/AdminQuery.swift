@@ -22,6 +22,9 @@ struct AdminQuery {
     /// The value of the first parameter of this name; nil if there is none.
     subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
+    /// The values of all parameters of this name.
+    func values(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
+
     /// The names of the parameters, in order.
     var names: [String] { parameters.map(\.name) }
 
@@ -31,5 +34,23 @@ struct AdminQuery {
         }
         let spaced = text.array.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         return String(decoding: PercentEncoding.decode(spaced.span), as: UTF8.self)
+    }
+}
+
+extension AdminQuery {
+    /// A text as a value of a query, or a part of a path.
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for byte in text.utf8 {
+            if byte < 0x80,
+                Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber
+                    || "-_.~".utf8.contains(byte)
+            {
+                escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                escaped += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return escaped
     }
 }

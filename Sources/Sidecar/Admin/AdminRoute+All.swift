@@ -27,6 +27,22 @@ extension AdminRoute {
             page: .calls,
             "Shows the calls under way, the oldest first, and how much of their bodies has passed."
         ) { $0.activeCalls($2) },
+        AdminRoute(
+            .get,
+            "/calls/{name}/curl",
+            page: .tap,
+            parameters: ["view", "with"],
+            "Shows a line for the shell that repeats a call; ?view=upstream, ?with=grpcurl or buf.",
+            { $0.repeatedCall($1, $2) }
+        ),
+        AdminRoute(
+            .get,
+            "/tap",
+            page: .tap,
+            parameters: TapQuery.parameters,
+            "Streams calls as they happen; ?service=, ?method=, ?path=, ?code=, ?peer=, ?messages=true.",
+            { $0.tap($1, $2) }
+        ),
         AdminRoute(.get, "/upstreams", page: .status, "Shows the addresses of upstreams and their states, as JSON.") {
             $0.upstreams($2)
         },

@@ -49,6 +49,9 @@ struct AdminRoute: Sendable {
         let path = request.path
         let routes = served(pages).filter { $0.paths.contains { name(in: path, by: $0) != nil } }
         guard !routes.isEmpty else {
+            let isTap = all.contains { $0.page == .tap && $0.paths.contains { name(in: path, by: $0) != nil } }
+            let text = "this address does not show calls; add tap: true to it in the file, or use a Unix socket"
+            guard !isTap else { throw Rejection(response: .init(status: 403, text: text)) }
             throw Rejection(response: .init(status: 404, text: "page not found; GET / lists the pages"))
         }
         let fit = routes.first { request.method == $0.method.rawValue || request.isHead && $0.method == .get }

@@ -57,6 +57,56 @@ enum AdminClient {
         return descriptor
     }
 
+    /// Sends a request to the first address on which somebody listens, whose response is lines without end.
+    ///
+    /// - Parameters:
+    ///   - path: what is asked for, by GET.
+    ///   - addresses: where to ask, in this order.
+    ///   - onLine: receives each line without its line feed; the stream is left when it returns false.
+    /// - Returns: the response if it is no stream, with its body; 200 and nothing when the stream is over.
+    static func follow(
+        _ path: String,
+        firstOf addresses: [SocketAddress],
+        onLine: (ArraySlice<UInt8>) -> Bool
+    ) -> Result {
+        var result = Result.nobodyListens
+        for address in addresses {
+            guard let descriptor = connect(to: address) else {
+                if errno == EACCES { result = .notAllowed(address) }
+                continue
+            }
+            defer { close(descriptor) }
+            return follow(path, on: descriptor, onLine) ?? .noResponse(address)
+        }
+        return result
+    }
+
+    private static func follow(_ path: String, on descriptor: Int32, _ onLine: (ArraySlice<UInt8>) -> Bool) -> Result? {
+        // In HTTP/1.0 a body without a length has no chunks.
+        let request = Array("GET \(path) HTTP/1.0\r\nhost: localhost\r\n\r\n".utf8)
+        _ = unsafe send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
+        var (received, piece) = ([UInt8](), [UInt8](repeating: 0, count: 64 * 1024))
+        var isStream = false
+        while received.count < maxResponse {
+            let count = unsafe recv(descriptor, &piece, piece.count, 0)
+            guard count > 0 else { break }
+            received += piece[..<count]
+            if !isStream, let gap = received.firstRange(of: Array("\r\n\r\n".utf8)) {
+                guard received.starts(with: Array("HTTP/1.1 200".utf8)) else { continue }
+                isStream = true
+                received.removeFirst(gap.upperBound)
+                // The next line comes when it comes.
+                var limit = timeval()
+                unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            }
+            while isStream, let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+                guard onLine(received[..<end]) else { return .response(status: 200, body: "") }
+                received.removeFirst(end + 1)
+            }
+        }
+        return isStream ? .response(status: 200, body: "") : response(received)
+    }
+
     private static func exchange(_ method: String, _ path: String, on descriptor: Int32) -> Result? {
         let request = Array(
             "\(method) \(path) HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8
@@ -70,7 +120,11 @@ enum AdminClient {
             guard count > 0 else { break }
             response += piece[..<count]
         }
-        let text = String(decoding: response, as: UTF8.self)
+        return self.response(response)
+    }
+
+    private static func response(_ bytes: [UInt8]) -> Result? {
+        let text = String(decoding: bytes, as: UTF8.self)
         guard let status = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }
         guard let gap = text.firstRange(of: "\r\n\r\n") else { return nil }
         return .response(status: status, body: String(text[gap.upperBound...]))

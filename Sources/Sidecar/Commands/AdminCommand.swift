@@ -27,7 +27,12 @@ enum AdminCommand: Equatable {
 
     /// What the daemon responds to a request; none if that is an error, which is told.
     static func text(_ method: String, _ path: String, _ targets: [SocketAddress]) -> String? {
-        switch AdminClient.ask(method, path, firstOf: targets) {
+        text(AdminClient.ask(method, path, firstOf: targets), targets)
+    }
+
+    /// The body of a successful response; none if there is an error, which is told.
+    static func text(_ result: AdminClient.Result, _ targets: [SocketAddress]) -> String? {
+        switch result {
         case .nobodyListens:
             let addresses = targets.map(\.description).joined(separator: " or ")
             Terminal.complain("martlet: no daemon is listening at \(addresses); is Martlet running?")

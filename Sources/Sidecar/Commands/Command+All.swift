@@ -35,7 +35,7 @@ extension Command {
         Command(
             "test",
             "Run files of tests on their configurations, without any network.",
-            options: [.onlyTests, .testOutput, .junit, .cover, .minCover, .fromTape, .config],
+            options: [.onlyTests, .output, .junit, .cover, .minCover, .fromTape, .config],
             operands: [Operand(name: "FILE", isOptional: true, repeats: true)],
             example: "martlet test --junit results.xml tests/*.yaml"
         ) { invocation, registry throws(UsageError) in
@@ -106,6 +106,25 @@ extension Command {
             example: "martlet calls -n 3 --code unavailable"
         ) { invocation, _ throws(UsageError) in
             try CallsCommand(invocation).run()
+        },
+        Command(
+            "tap",
+            "Print calls as they happen, with their messages if you ask for them.",
+            options: [
+                .config, .admin, .service, .method, .path, .onlyCode, .peer, .messages, .rate, .number, .output,
+            ],
+            example: "martlet tap --service shop.v1.OrderService --messages"
+        ) { invocation, _ throws(UsageError) in
+            try TapCommand(invocation).run()
+        },
+        Command(
+            "curl",
+            "Print a line for the shell that repeats a call. Calls that failed are kept, and those that a tap showed.",
+            options: [.config, .admin, .view, .tool],
+            operands: [Operand(name: "CALL")],
+            example: "martlet curl d737a1 --view upstream"
+        ) { invocation, _ in
+            CurlCommand(invocation).run()
         },
         Command(
             "healthcheck",

@@ -72,11 +72,11 @@ extension CommandOption {
         value: "TAPE",
         "Print tests that are made of a tape, which stands for the upstreams."
     )
-    static let testOutput = CommandOption(
+    static let output = CommandOption(
         "output",
         short: "o",
         value: "FORM",
-        "Print the results as text, or as json: one line for each test. The default is text."
+        "Print text, or json: one line for each test or event. For tap, also curl, grpcurl or buf. The default is text."
     )
     static let junit = CommandOption("junit", value: "FILE", "Also write the results to this file, as JUnit's XML.")
     static let cover = CommandOption("cover", "Print the routes and interceptors that no test reached.")
@@ -85,7 +85,42 @@ extension CommandOption {
         value: "PERCENT",
         "Fail if the tests reach fewer of the routes and interceptors."
     )
-    static let number = CommandOption("number", short: "n", value: "N", "Print at most this many. The default is 10.")
+    static let number = CommandOption(
+        "number",
+        short: "n",
+        value: "N",
+        "Print at most this many calls. The default is 10 for calls, and no limit for tap."
+    )
+    static let service = CommandOption("service", value: "NAME", repeats: true, "Only calls of this service.")
+    static let method = CommandOption("method", value: "NAME", repeats: true, "Only calls of this method.")
+    static let path = CommandOption(
+        "path",
+        value: "PATH",
+        repeats: true,
+        "Only calls with this path, or with this prefix if it ends in /."
+    )
+    static let peer = CommandOption(
+        "peer",
+        value: "WHO",
+        repeats: true,
+        "Only calls of these processes, written uid=1000 or gid=100."
+    )
+    static let messages = CommandOption("messages", "Show the messages too.")
+    static let rate = CommandOption(
+        "rate",
+        value: "RATE",
+        "Show at most so many events, such as 10/s. The default is 100/s."
+    )
+    static let view = CommandOption(
+        "view",
+        value: "SIDE",
+        "Repeat the request as the caller sent it, or as it went upstream: caller or upstream. The default is caller."
+    )
+    static let tool = CommandOption(
+        "with",
+        value: "PROGRAM",
+        "Print a line for this program: curl, grpcurl or buf. The default is curl."
+    )
     static let onlyCode = CommandOption("code", value: "CODE", "Only calls with this status code.")
     static let active = CommandOption("active", "Print the calls under way, the oldest first, with their progress.")
     static let call = CommandOption(

@@ -26,7 +26,7 @@ struct TestCommand {
         self.registry = registry
         configuration = invocation[.config]
         filter = invocation[.onlyTests]
-        output = invocation[.testOutput] ?? "text"
+        output = invocation[.output] ?? "text"
         junit = invocation[.junit]
         guard ["text", "json"].contains(output) else {
             throw invocation.error("\(Diagnostic.quote(output)) is not a form of output; write text or json")

@@ -1,5 +1,6 @@
 internal import Bytes
-internal import Proxy
+internal import HTTP
+internal import Protocols
 
 /// URLs as people may see them: without the values of parameters that are named like credentials.
 public enum ShownURL {
@@ -12,12 +13,17 @@ public enum ShownURL {
     ]
 
     /// Whether a header, whose name is in small letters, is named like a credential.
-    static func isSecret(field name: String) -> Bool {
-        ["token", "secret", "password", "passwd", "apikey", "api-key", "credential"].contains { name.contains($0) }
+    public static func isSecret(field name: String) -> Bool {
+        [
+            "token", "secret", "password", "passwd", "apikey", "api-key", "credential", "authorization", "cookie",
+        ].contains { name.contains($0) }
     }
 
     /// A URL, or the name of a call with its target, as it may be shown.
-    public static func text(_ url: String) -> String {
+    public static func text(_ url: String) -> String { text(url, hiding: []) }
+
+    /// Likewise; the values of these parameters are hidden, too.
+    static func text(_ url: String, hiding hidden: Set<String>) -> String {
         let ends = "?#"
         guard let mark = url.firstIndex(where: ends.contains) else { return url }
         var text = String(url[...mark])
@@ -25,7 +31,7 @@ public enum ShownURL {
         while !rest.isEmpty {
             let field = rest.prefix { !"&;#".contains($0) }
             rest = rest[field.endIndex...]
-            if let equals = field.firstIndex(of: "="), isSecret(field[..<equals]) {
+            if let equals = field.firstIndex(of: "="), isSecret(field[..<equals], hidden) {
                 text += field[...equals] + "\(Redactions.mask)"
             } else {
                 text += field
@@ -36,7 +42,7 @@ public enum ShownURL {
     }
 
     /// Whether a parameter is named like a credential, whether its name is escaped or not.
-    private static func isSecret(_ escaped: Substring) -> Bool {
+    private static func isSecret(_ escaped: Substring, _ hidden: Set<String>) -> Bool {
         let bytes = Array(escaped.utf8)
         let span = bytes.span
         var (plain, index) = ([UInt8](), 0)
@@ -46,11 +52,17 @@ public enum ShownURL {
             index += byte == nil ? 1 : 3
         }
         let name = String(decoding: plain, as: UTF8.self).lowercased()
-        return parts.contains { name.contains($0) } || words.contains(name)
+        return parts.contains { name.contains($0) } || words.contains(name) || hidden.contains(name)
     }
 }
 
 extension Call {
+    /// The path and the query of a request of the call, as they may be shown: a query may be a message.
+    func shownTarget(_ head: HTTPHead) -> String {
+        let hidden: Set<String> = rpcProtocol == .connectGet && redactions.hasPointers ? ["message"] : []
+        return ShownURL.text(head.target.string, hiding: hidden)
+    }
+
     /// `pkg.Service/Method`, or the HTTP method and the target without what is named like a credential.
-    var shownName: String { ShownURL.text(String(decoding: fullName, as: UTF8.self)) }
+    public var shownName: String { ShownURL.text(String(decoding: fullName, as: UTF8.self)) }
 }

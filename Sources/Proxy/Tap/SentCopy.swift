@@ -1,0 +1,58 @@
+internal import Bytes
+internal import HTTP
+internal import Time
+
+/// A stream to an upstream that keeps a copy of what is sent on it, so that people can send it again.
+///
+/// It stands next to the connection: what it sees is what the upstream gets, whatever the caller speaks.
+final class SentCopy: HTTPStream {
+    private let stream: any HTTPStream
+    private(set) var head = HTTPHead()
+    private(set) var body = MessageFinder.Found()
+    private(set) var trailers: HTTPHead?
+    let address: SocketAddress
+    private(set) var hasBody = false
+
+    init(_ stream: any HTTPStream, to address: SocketAddress) { (self.stream, self.address) = (stream, address) }
+
+    func send(head: HTTPHead, end: Bool) {
+        self.head.copy(head)
+        hasBody = !end
+        stream.send(head: head, end: end)
+    }
+
+    func send(body: Span<UInt8>) {
+        self.body.add(body, max: MessageFinder.maxBytes)
+        stream.send(body: body)
+    }
+
+    func sendEnd(trailers: HTTPHead?) {
+        if let trailers {
+            let copy = HTTPHead()
+            copy.copy(trailers)
+            self.trailers = copy
+        }
+        stream.sendEnd(trailers: trailers)
+    }
+
+    var version: HTTPVersion { stream.version }
+    func send(informational head: HTTPHead) { stream.send(informational: head) }
+    func reset(_ reason: HTTPReset) { stream.reset(reason) }
+    func pause(_ reason: PauseReason) { stream.pause(reason) }
+    func resume(_ reason: PauseReason) { stream.resume(reason) }
+    var queuedBytes: Int { stream.queuedBytes }
+    var isCrowded: Bool { stream.isCrowded }
+    var heldBytes: Int { stream.heldBytes + body.bytes.count }
+    var waitsSince: Instant { stream.waitsSince }
+}
+
+extension UpstreamConnection {
+    /// Begins an exchange of a call for `user`; what is sent on it is copied if somebody looks at the call.
+    func open(for user: any HTTPStreamUser, of call: Call) -> (any HTTPStream)? {
+        guard let stream = open(for: user) else { return nil }
+        guard let tap = call.tap else { return stream }
+        let copy = SentCopy(stream, to: address)
+        tap.sent = copy
+        return copy
+    }
+}

@@ -1,0 +1,71 @@
+internal import Bytes
+internal import Compressors
+internal import Documents
+internal import HTTP
+internal import Protocols
+internal import RPC
+
+/// A message as people may see it.
+struct ShownMessage {
+    enum Content {
+        /// A JSON text without line feeds.
+        case json([UInt8])
+        case text([UInt8])
+        case binary([UInt8])
+        /// Nobody knows whether something in it is to be kept out.
+        case withheld
+    }
+
+    let content: Content
+    /// How many bytes the message has, as it was sent.
+    let count: Int
+    /// Whether its end is missing.
+    let isCut: Bool
+
+    /// Reads a message as far as it was kept; JSON where it is, or where its type is known.
+    init(_ found: MessageFinder.Found, _ compression: Compression, _ direction: Direction, _ call: Call) {
+        count = found.count
+        isCut = !found.isWhole
+        let isCompressed = call.rpcProtocol.hasEnvelopes ? found.isCompressed : compression != .identity
+        guard found.isWhole, !found.bytes.isEmpty else {
+            let isHidden = call.redactions.hasPointers && count > 0
+            content = isHidden ? .withheld : isCompressed ? .binary(found.bytes) : Self.plain(found.bytes)
+            return
+        }
+        let payload = isCompressed ? Self.decompressed(found.bytes, compression, call) : found.bytes
+        let value = payload.flatMap { call.json($0.span, direction) ?? (try? JSON.parse($0.span)) }
+        if let value {
+            content = .json(call.redactions.masked(value).bytes)
+        } else if call.redactions.hasPointers {
+            content = .withheld
+        } else if let payload {
+            content = Self.plain(payload)
+        } else {
+            content = .binary(found.bytes)
+        }
+    }
+
+    private static func decompressed(_ bytes: [UInt8], _ compression: Compression, _ call: Call) -> [UInt8]? {
+        let queue = call.worker.acquireQueue()
+        defer { call.worker.release(queue) }
+        let limit = MessageFinder.maxBytes * 4
+        guard Compressor.supports(compression) else { return nil }
+        do throws(DecompressionError) {
+            try call.worker.compressor.decompress(bytes.span, from: compression, into: queue, limit: limit)
+        } catch {
+            return nil
+        }
+        return queue.readable.array
+    }
+
+    /// Text is what people can read.
+    static func plain(_ bytes: [UInt8]) -> Content {
+        isText(bytes) ? .text(bytes) : .binary(bytes)
+    }
+
+    /// Whether bytes are UTF-8 without control characters but for line feeds and tabs.
+    static func isText(_ bytes: [UInt8]) -> Bool {
+        guard (try? UTF8Span(validating: bytes.span)) != nil else { return false }
+        return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x0a || $0 == 0x09 || $0 == 0x0d }
+    }
+}

@@ -1,0 +1,57 @@
+internal import Events
+package import Policy
+internal import Time
+
+/// What one reader wants to see of calls as they happen.
+///
+/// Shared by all workers, each of which offers it the calls that begin while it is open.
+package final class Tap: Sendable {
+    /// How fast events come, and what that has left out.
+    private struct Pace {
+        var bucket: TokenBucket
+        /// The calls that were left out since the last that was not.
+        var skipped = 0
+    }
+
+    /// The most events that come at once after a pause, in seconds of the rate.
+    private static let burst = 1
+
+    let condition: Condition
+    /// Whether messages are shown.
+    let showsMessages: Bool
+    /// The most bytes of a message that are shown.
+    let maxBytes: Int
+    private let pace: Locked<Pace>
+
+    /// Makes a tap.
+    ///
+    /// - Parameters:
+    ///   - condition: which calls it sees; all of `when`.
+    ///   - showsMessages: whether it sees their messages.
+    ///   - maxBytes: the most bytes of a message that it sees.
+    ///   - rate: how many events it sees; a call is seen whole or not at all.
+    package init(_ condition: Condition, showsMessages: Bool, maxBytes: Int, rate: Rate) {
+        self.condition = condition
+        self.showsMessages = showsMessages
+        self.maxBytes = maxBytes
+        let bucket = TokenBucket(rate.count, per: rate.period, burst: max(1, rate.count * Self.burst))
+        pace = Locked(Pace(bucket: bucket))
+    }
+
+    /// Whether a call may be seen, and how many were left out before it; none if the rate is reached.
+    func admit(at now: Instant) -> Int? {
+        pace.withLock { pace in
+            guard pace.bucket.spend(at: now) else {
+                pace.skipped += 1
+                return nil
+            }
+            defer { pace.skipped = 0 }
+            return pace.skipped
+        }
+    }
+
+    /// One more event of a call that is seen.
+    func spend(at now: Instant) {
+        pace.withLock { $0.bucket.lend(1, at: now) }
+    }
+}

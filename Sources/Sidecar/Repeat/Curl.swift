@@ -1,0 +1,107 @@
+internal import Protocols
+internal import Proxy
+
+/// A request as a command of curl: the server gets the same method, target, headers and body.
+struct Curl {
+    /// Longer bodies are no argument of a command.
+    private static let maxArgument = 8 * 1024
+    /// What curl sends unless it is told not to.
+    private static let ownHeaders = ["user-agent", "accept"]
+
+    private var command = ShellCommand("curl -sS -i")
+    private let request: RequestCopy
+
+    init(_ request: RequestCopy) throws(ShellTool.Unsuitable) {
+        self.request = request
+        addConnection()
+        addMethod()
+        addHeaders()
+        try addBody()
+        addTarget()
+    }
+
+    /// The command, without a line feed at its end.
+    var text: String { command.text }
+
+    private mutating func addConnection() {
+        let isSecure = request.tls != nil
+        command.add(!request.isHTTP2 ? "--http1.1" : isSecure ? "--http2" : "--http2-prior-knowledge")
+        if case .unix(let path) = request.place {
+            path.hasPrefix("@")
+                ? command.add("--abstract-unix-socket", String(path.dropFirst()))
+                : command.add("--unix-socket", path)
+        }
+        if let file = request.tls?.authorities { command.add("--cacert", file) }
+        if let identity = request.tls?.certificate {
+            command.add("--cert", identity.file)
+            command.add("--key", identity.key)
+        }
+        if request.tls?.isInsecure == true { command.add("--insecure") }
+    }
+
+    private mutating func addMethod() {
+        let method = String(decoding: request.method, as: UTF8.self)
+        if method == "HEAD", request.body == .none { return command.add("--head") }
+        if method != "GET" || request.body != .none { command.add("-X", method) }
+    }
+
+    private mutating func addHeaders() {
+        let authority = String(decoding: request.authority, as: UTF8.self)
+        if authority != request.address { command.add("-H", ShellWord("host: \(authority)")) }
+        let names = request.fields.map { String(decoding: $0.name, as: UTF8.self) }
+        for field in request.fields { command.add("-H", RequestCopy.word(field)) }
+        for name in Self.ownHeaders where !names.contains(name) { command.add("-H", "\(name):") }
+        if request.acceptsTrailers, !names.contains("te") { command.add("-H", "te: trailers") }
+        guard request.body != .none else { return }
+        if !names.contains("content-type") { command.add("-H", "content-type:") }
+        if !request.isHTTP2 { command.add("-H", "expect:") }
+        guard !request.hasLength else { return }
+        // Without a length, HTTP/1.1 has chunks, and HTTP/2 needs nothing.
+        command.add("-H", request.isHTTP2 ? "content-length:" : "transfer-encoding: chunked")
+    }
+
+    private mutating func addBody() throws(ShellTool.Unsuitable) {
+        if !request.trailers.isEmpty { command.note("the request had trailers, which curl cannot send") }
+        switch request.body {
+        case .none: break
+        case .missing(let reason): throw ShellTool.Unsuitable(text: "the body of the request is not kept: \(reason)")
+        case .masked(let bytes):
+            command.note("the body has *** for what is not shown")
+            add(bytes)
+        case .bytes(let bytes): add(bytes)
+        }
+        if request.rpcProtocol.hasEnvelopes { command.pipe(into: "cat -v") }
+    }
+
+    private mutating func add(_ bytes: [UInt8]) {
+        guard bytes.count <= Self.maxArgument, bytes.isShellText else {
+            command.pipe(bytes)
+            return command.add("--data-binary @-")
+        }
+        command.add("--data-raw", ShellWord(bytes))
+    }
+
+    private mutating func addTarget() {
+        let target = request.target
+        let isPlain =
+            target.first == UInt8(ascii: "/") && target.allSatisfy { 0x21...0x7e ~= $0 && $0 != UInt8(ascii: "#") }
+        guard isPlain else {
+            command.add("--request-target", ShellWord(target))
+            return command.add("", request.origin)
+        }
+        command.add("--globoff --path-as-is", request.targetWord)
+    }
+}
+
+extension [UInt8] {
+    /// Whether bytes can be pasted into a terminal: UTF-8 without control characters but for line feeds, and nothing that
+    /// changes the direction of what is shown.
+    var isShellText: Bool {
+        guard (try? UTF8Span(validating: span)) != nil else { return false }
+        return String(decoding: self, as: UTF8.self).unicodeScalars.allSatisfy { scalar in
+            scalar == "\n"
+                || !scalar.properties.isBidiControl && scalar.properties.generalCategory != .control
+                    && scalar.properties.generalCategory != .format
+        }
+    }
+}
