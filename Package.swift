@@ -105,7 +105,8 @@ let floor4: [Target] = [
         "Sidecar",
         [
             "Interceptors", "Proxy", "Credentials", "Documents", "Patterns", "Compressors", "Types", "Resolver",
-            "Protocols", "Events", "TLS", "HTTP", "RPC", "Telemetry", "Configuration", "PublicSuffixes", "Time",
+            "Protocols", "Policy", "Events", "TLS", "HTTP", "RPC", "Telemetry", "Configuration", "PublicSuffixes",
+            "Time",
             "Bytes",
         ]
     ),

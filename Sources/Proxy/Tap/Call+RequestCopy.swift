@@ -5,12 +5,13 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 
-/// Requests of a call that is over, for people who want to send them again.
+/// Requests of a call that is over, for people who want to repeat them.
 extension Call {
     /// The request as the caller has sent it; good in `finished`.
     var callerCopy: RequestCopy {
         let head = received
-        let body = tap.map { copied($0.requestBody, of: head, rpcProtocol) } ?? unseenBody
+        var body = tap.map { copied($0.requestBody, of: head, rpcProtocol) } ?? unseenBody
+        if tap != nil, !flows.request.hasArrived { body = .missing("the call ended before it had come") }
         var copy = RequestCopy(
             place: RequestCopy.Place(listener: String(decoding: callerLeg.listener.name, as: UTF8.self), head),
             tls: callerLeg.listener.isSecure ? RequestCopy.TLS() : nil,
@@ -55,7 +56,8 @@ extension Call {
 
     /// The body of a request at which nobody has looked.
     private var unseenBody: RequestCopy.Body {
-        record.requestBytes == 0 ? .none : .missing("nobody looked at the call while it was under way")
+        record.requestBytes == 0 && flows.request.hasArrived
+            ? .none : .missing("nobody looked at the call while it was under way")
     }
 
     /// A body as it may be shown.

@@ -70,7 +70,9 @@ struct MessageFinder {
 
     /// The body is over: what is left of it is a message, if the protocol has no envelopes.
     ///
-    /// - Parameter isRPC: whether a body without a byte is a message.
+    /// - Parameters:
+    ///   - isRPC: whether a body without a byte is a message.
+    ///   - found: receives it.
     mutating func end(isRPC: Bool, _ found: (Found) -> Void) {
         guard !hasEnvelopes, current.count > 0 || isRPC else { return }
         found(current)

@@ -4,7 +4,7 @@ internal import HTTP
 public import Protocols
 internal import RPC
 
-/// A request as it came from a caller or went upstream, kept so that people can send it again.
+/// A request as it came from a caller or went upstream, kept so that people can repeat it.
 public struct RequestCopy: Sendable {
     /// A header or a trailer.
     public struct Field: Equatable, Sendable {

@@ -2,7 +2,7 @@ internal import Bytes
 internal import HTTP
 internal import Time
 
-/// A stream to an upstream that keeps a copy of what is sent on it, so that people can send it again.
+/// A stream to an upstream that keeps a copy of what is sent on it, so that people can repeat it.
 ///
 /// It stands next to the connection: what it sees is what the upstream gets, whatever the caller speaks.
 final class SentCopy: HTTPStream {

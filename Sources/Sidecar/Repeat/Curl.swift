@@ -11,12 +11,12 @@ struct Curl {
     private var command = ShellCommand("curl -sS -i")
     private let request: RequestCopy
 
-    init(_ request: RequestCopy) throws(ShellTool.Unsuitable) {
+    init(_ request: RequestCopy) {
         self.request = request
         addConnection()
         addMethod()
         addHeaders()
-        try addBody()
+        addBody()
         addTarget()
     }
 
@@ -60,11 +60,13 @@ struct Curl {
         command.add("-H", request.isHTTP2 ? "content-length:" : "transfer-encoding: chunked")
     }
 
-    private mutating func addBody() throws(ShellTool.Unsuitable) {
+    private mutating func addBody() {
         if !request.trailers.isEmpty { command.note("the request had trailers, which curl cannot send") }
         switch request.body {
         case .none: break
-        case .missing(let reason): throw ShellTool.Unsuitable(text: "the body of the request is not kept: \(reason)")
+        case .missing(let reason):
+            command.note("the body of the request is not kept: \(reason); write it to the file body")
+            command.add("--data-binary @body")
         case .masked(let bytes):
             command.note("the body has *** for what is not shown")
             add(bytes)

@@ -12,7 +12,7 @@ enum ShellTool: String, CaseIterable {
     /// The line that sends a request again.
     func line(for request: RequestCopy) throws(Unsuitable) -> String {
         switch self {
-        case .curl: try Curl(request).text
+        case .curl: Curl(request).text
         case .grpcurl: try RPCTool.grpcurl(request)
         case .buf: try RPCTool.buf(request)
         }

@@ -16,8 +16,11 @@ struct ShellWord {
 
     /// Adds bytes, none of which is NUL.
     mutating func append(_ bytes: [UInt8]) {
-        guard !bytes.isEmpty else { return text.isEmpty ? text = Array("''".utf8) : () }
-        if bytes.allSatisfy(Self.isPlain) {
+        guard !bytes.isEmpty || !text.isEmpty else {
+            text = Array("''".utf8)
+            return
+        }
+        guard !bytes.allSatisfy(Self.isPlain) else {
             text += bytes
             return
         }
