@@ -32,10 +32,9 @@ extension Call {
 
     /// The request as it has gone upstream last; none if it has not, or nobody has looked at the call.
     var upstreamCopy: RequestCopy? {
-        guard let sent = tap?.sent, let settings = route.upstream?.settings, sent.head.method.count > 0 else {
-            return nil
-        }
+        guard let sent = tap?.sent, let settings = route.upstream?.settings else { return nil }
         let head = sent.head
+        guard head.method.count > 0 else { return nil }
         var place = RequestCopy.Place.tcp("\(sent.address)")
         if case .unix(let path) = settings.url.endpoint { place = .unix(path: path) }
         return RequestCopy(

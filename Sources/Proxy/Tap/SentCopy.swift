@@ -7,7 +7,8 @@ internal import Time
 /// It stands next to the connection: what it sees is what the upstream gets, whatever the caller speaks.
 final class SentCopy: HTTPStream {
     private let stream: any HTTPStream
-    private(set) var head = HTTPHead()
+    /// Empty until it has been sent.
+    let head = HTTPHead()
     private(set) var body = MessageFinder.Found()
     private(set) var trailers: HTTPHead?
     let address: SocketAddress

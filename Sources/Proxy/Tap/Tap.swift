@@ -9,6 +9,8 @@ package final class Tap: Sendable {
     /// How fast events come, and what that has left out.
     private struct Pace {
         var bucket: TokenBucket
+        /// Whether so much waits for the reader that no call is worth its while.
+        var isStalled = false
         /// The calls that were left out since the last that was not.
         var skipped = 0
     }
@@ -38,10 +40,15 @@ package final class Tap: Sendable {
         pace = Locked(Pace(bucket: bucket))
     }
 
-    /// Whether a call may be seen, and how many were left out before it; none if the rate is reached.
+    /// The reader does not keep up, or does again: meanwhile no further calls are seen. On any thread.
+    package func setStalled(_ isStalled: Bool) {
+        pace.withLock { $0.isStalled = isStalled }
+    }
+
+    /// Whether a call may be seen, and how many were left out before it; none if the rate is reached, or the reader stalls.
     func admit(at now: Instant) -> Int? {
         pace.withLock { pace in
-            guard pace.bucket.spend(at: now) else {
+            guard !pace.isStalled, pace.bucket.spend(at: now) else {
                 pace.skipped += 1
                 return nil
             }

@@ -24,13 +24,14 @@ final class WorkerTaps {
 
     func removeFollower() { followers -= 1 }
 
-    /// What looks at a call whose route is known: all taps that it is for, and in any case what keeps it so that it can be
-    /// repeated.
-    func look(at call: Call) -> CallTap {
+    /// What looks at a call whose route is known: all taps that it is for, and for those who follow calls what keeps it so
+    /// that it can be repeated.
+    func look(at call: Call) -> CallTap? {
         let views = taps.compactMap { tap, handover -> CallTap.View? in
             guard tap.condition.holds(for: call), let skipped = tap.admit(at: call.now) else { return nil }
             return CallTap.View(tap, handover, skipped: skipped)
         }
+        guard !views.isEmpty || followers > 0 else { return nil }
         return CallTap(call, views, formatter: formatter)
     }
 }

@@ -10,6 +10,7 @@ extension AdminPages {
             respond(
                 .stream { [daemon] lines in
                     guard let workers = daemon.workers else { return lines.end() }
+                    lines.onStall = { tap.setStalled($0) }
                     lines.onEnd = workers.subscribe(to: .tap(tap)) { [unowned lines] in lines.append($0) }
                 }
             )

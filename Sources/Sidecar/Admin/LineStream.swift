@@ -14,12 +14,15 @@ final class LineStream {
 
     /// Called once, when the source should stop: the reader is gone, the source has ended the stream, or the daemon stops.
     var onEnd: (() -> Void)?
+    /// Called when so much waits for the reader that more would soon be lost, and when that is over.
+    var onStall: ((Bool) -> Void)?
     /// Called once, when nothing is left to send, or the reader is gone.
     var onClose: (() -> Void)?
 
     private var buffer = LineBuffer(maxBytes: maxBytes)
     private var stream: (any HTTPStream)?
     private var isEnding = false
+    private var isStalled = false
     private var isSending = false
 
     /// Makes a stream on an exchange whose head has been sent.
@@ -35,6 +38,15 @@ final class LineStream {
         guard !isEnding else { return }
         buffer.append(item)
         send()
+        noteStall()
+    }
+
+    private func noteStall() {
+        guard let onStall else { return }
+        let waits = isStalled ? buffer.bytes > Self.maxBytes / 4 : buffer.bytes > Self.maxBytes / 2
+        guard waits != isStalled else { return }
+        isStalled = waits
+        onStall(waits)
     }
 
     /// Ends the stream behind the lines that wait; the source appends nothing more.
@@ -48,6 +60,7 @@ final class LineStream {
     /// The reader can be sent more.
     func drained() {
         send()
+        noteStall()
     }
 
     /// The reader is gone.
