@@ -7,6 +7,24 @@ import Time
 @Suite struct WorkerCountersTests {
     let counters = WorkerCounters(methodLimit: 2)
 
+    @Test func `a method can be known without a call that is counted`() {
+        let counters = WorkerCounters(methodLimit: 1)
+        let (path, other) = (Array("/shop.v1.Orders/Get".utf8), Array("/shop.v1.Orders/Put".utf8))
+        let wasKnown = counters.knowsMethod(path.span)
+        for path in [path, other] {
+            counters.admit(
+                path: path.span,
+                service: path.span.extracting(1..<15),
+                method: path.span.extracting(16..<19)
+            )
+        }
+        let areKnown = [path, other].map { counters.knowsMethod($0.span) }
+        #expect(!wasKnown && areKnown == [true, false])
+        #expect(counters.snapshot().lines("martlet_rpc_").allSatisfy { $0.hasPrefix("martlet_rpc_in_flight") })
+        counters.call("shop.v1.Orders", "Get")
+        #expect(counters.snapshot().lines("martlet_rpc_started_total").count == 1)
+    }
+
     @Test func `the first call of a method is started and handled under its own name`() {
         counters.call("pkg.Service", "Say")
         let snapshot = counters.snapshot()

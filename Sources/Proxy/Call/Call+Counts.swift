@@ -20,16 +20,15 @@ extension Call {
     }
 
     /// Lets the counters know the method by its name, once the upstream has shown that it exists.
+    ///
+    /// The spans of a call that is not counted need the name as well.
     func admitMethod() {
-        guard var counted, let procedure = procedure, rpcProtocol != .http else { return }
+        guard counted != nil || tracing != nil, let procedure = rpcProcedure else { return }
         let request = request
         let path = request.path
-        worker.counters.admit(
-            &counted,
-            path: path,
-            service: path.extracting(procedure.service),
-            method: path.extracting(procedure.method)
-        )
+        let (service, method) = (path.extracting(procedure.service), path.extracting(procedure.method))
+        guard var counted else { return worker.counters.admit(path: path, service: service, method: method) }
+        worker.counters.admit(&counted, path: path, service: service, method: method)
         self.counted = counted
     }
 

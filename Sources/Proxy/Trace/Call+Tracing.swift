@@ -57,7 +57,7 @@ extension Call {
     /// - Returns: the spans; none if the call has none.
     public func spanRecords(_ attributes: [SpanRecord.Attribute], isLate: Bool) -> [SpanRecord] {
         guard let tracing else { return [] }
-        let name = spanName
+        let (name, rpcAttributes) = spanName
         // The monotonic clock says how long, the other when.
         let ended = record.stages.ended
         let base = worker.context.loop.clock.wall - (worker.context.loop.clock.now - ended)
@@ -108,24 +108,7 @@ extension Call {
     }
 
     /// The most bytes of a text that come from a request.
-    private static let maxText = 1024
-
-    /// `pkg.Service/Method`, or the method of plain HTTP.
-    private var spanName: [UInt8] { rpcProcedure == nil ? received.method.array : fullName }
-
-    private var rpcAttributes: [SpanRecord.Attribute] {
-        guard rpcProcedure != nil else {
-            let received = received
-            return [
-                SpanRecord.Attribute("http.request.method", .text(received.method.array)),
-                SpanRecord.Attribute("url.path", .text(Array(received.path.array.prefix(Self.maxText)))),
-            ]
-        }
-        return [
-            SpanRecord.Attribute("rpc.system.name", upstreamLeg.rpcProtocol.family == .connect ? "connectrpc" : "grpc"),
-            SpanRecord.Attribute("rpc.method", .text(fullName)),
-        ]
-    }
+    static let maxText = 1024
 
     private var callAttributes: [SpanRecord.Attribute] {
         let received = received

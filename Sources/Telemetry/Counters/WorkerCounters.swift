@@ -77,6 +77,16 @@ public final class WorkerCounters {
         calls.admit(&call, path: path, service: service, method: method)
     }
 
+    /// Lets a method be known by its name from now on, without a call that is counted.
+    ///
+    /// The parameters are those of `admit`, and so is what may not bring it about.
+    public func admit(path: Span<UInt8>, service: Span<UInt8>, method: Span<UInt8>) {
+        _ = calls.methods.admit(path, hash: path.fnv1a, service: service, method: method)
+    }
+
+    /// Whether the method at `path`, which has no query, is known by its name.
+    public func knowsMethod(_ path: Span<UInt8>) -> Bool { calls.methods.find(path, hash: path.fnv1a) != 0 }
+
     /// Counts the end of a call, whatever became of it.
     ///
     /// - Parameters:

@@ -208,7 +208,7 @@ def test_every_protocol(martlet, upstream, receiver, content_type, body, system,
     own, attempt = spans(receiver, 2)
     assert (own.trace, own.parent, attempt.parent) == (TRACE, SPAN, own.id)
     assert server.metadata["traceparent"] == f"00-{TRACE}-{attempt.id}-01"
-    assert own.attributes["rpc.system.name"] == system and own.name == "shop.v1.OrderService/Get"
+    assert own.attributes["rpc.system.name"] == system
     code = own.attributes.get("rpc.response.status_code")
     assert code == {("grpc", "ok"): "OK", ("grpc", "unavailable"): "UNAVAILABLE", ("connectrpc", "ok"): None}.get((system, mode), "unavailable")
     assert own.is_error == (mode == "unavailable")
