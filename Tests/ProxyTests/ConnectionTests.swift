@@ -42,8 +42,8 @@ import Time
             let third = harness.caller()
             third.send(get)
             harness.upstream().accept().expect(gotUpstream)
-            let total = #"martlet_connections_total{listener="127.0.0.1:8080"} 2"#
-            #expect(harness.metrics("martlet_connections_total{") == [total])
+            let total = #"martlet_connections_accepted_total{listener="127.0.0.1:8080"} 2"#
+            #expect(harness.metrics("martlet_connections_accepted_total{") == [total])
         }
     }
 

@@ -62,6 +62,41 @@ import Time
         #expect(merged.lines("martlet_rpc_handled_total").map(\.last) == ["2"])
     }
 
+    private func span(_ id: UInt64, at time: Int64) -> ExportedSpan {
+        let context = TraceContext(traceHigh: 1, traceLow: 1, span: id, isSampled: true)
+        return ExportedSpan(context, end: WallTime(nanoseconds: time))
+    }
+
+    @Test func `a bucket keeps the last call that is traced`() {
+        var rows = HistogramRows(bounds: HistogramBounds([10, 20]))
+        for _ in 0..<2 { rows.addRow() }
+        rows.record(.nanoseconds(5), row: 1, span: span(1, at: 1))
+        rows.record(.nanoseconds(7), row: 1, span: span(2, at: 2))
+        rows.record(.nanoseconds(8), row: 1)
+        rows.record(.nanoseconds(99), row: 1, span: span(3, at: 3))
+        #expect(rows[0].exemplars.isEmpty)
+        #expect(
+            rows[1].exemplars == [
+                0: Exemplar(span: span(2, at: 2), nanoseconds: 7), 2: Exemplar(span: span(3, at: 3), nanoseconds: 99),
+            ]
+        )
+        rows.setBounds(HistogramBounds([10, 30]))
+        #expect(rows[1].exemplars.isEmpty)
+    }
+
+    @Test func `of two workers the later call is kept`() {
+        var (first, second) = (HistogramRows(), HistogramRows())
+        for (id, time) in [(1, 5), (2, 3)] as [(UInt64, Int64)] {
+            var rows = HistogramRows()
+            rows.addRow()
+            rows.record(.nanoseconds(1), row: 0, span: span(id, at: time))
+            if id == 1 { first = rows } else { second = rows }
+        }
+        for merged in [first[0].merging(second[0]), second[0].merging(first[0])] {
+            #expect(merged.exemplars == [0: Exemplar(span: span(1, at: 5), nanoseconds: 1)])
+        }
+    }
+
     private func buckets(_ counters: WorkerCounters, _ bound: String) -> [String] {
         counters.snapshot().lines("martlet_").filter { $0.contains("le=\"\(bound)\"") }
     }

@@ -61,6 +61,47 @@ import Time
         )
     }
 
+    @Test func `OpenMetrics has units, exemplars and an end`() {
+        let span = ExportedSpan(
+            TraceContext(traceHigh: 0x0a, traceLow: 1, span: 2, isSampled: false),
+            end: WallTime(nanoseconds: 1_500_000_000_250_000_000)
+        )
+        let histogram = DurationHistogram(
+            bounds: HistogramBounds([500_000_000, 10_000_000_000]),
+            buckets: [1, 2, 0],
+            sum: 4_000_000_000,
+            exemplars: [1: Exemplar(span: span, nanoseconds: 1_250_000_000)]
+        )
+        let metric = Metric("d_seconds", .histogram, "\"D\".", labels: ["a"])
+        let rendered = text {
+            let text = PrometheusText(to: $0, .openMetrics)
+            text.append([
+                MetricFamily(.processCPU, .nanoseconds(1_000_000_000)),
+                MetricFamily(metric, .histogram(histogram), labels: ["b"]),
+            ])
+            text.finish()
+        }
+        let ids = #"trace_id="000000000000000a0000000000000001",span_id="0000000000000002""#
+        #expect(
+            rendered == #"""
+                # HELP process_cpu_seconds CPU time used, user and system.
+                # TYPE process_cpu_seconds counter
+                # UNIT process_cpu_seconds seconds
+                process_cpu_seconds_total 1
+                # HELP d_seconds \"D\".
+                # TYPE d_seconds histogram
+                # UNIT d_seconds seconds
+                d_seconds_bucket{a="b",le="0.5"} 1
+                d_seconds_bucket{a="b",le="10.0"} 3 # {\#(ids)} 1.25 1500000000.25
+                d_seconds_bucket{a="b",le="+Inf"} 3
+                d_seconds_sum{a="b"} 4
+                d_seconds_count{a="b"} 3
+                # EOF
+
+                """#
+        )
+    }
+
     @Test(arguments: [
         (0, "0"), (5_000_000, "0.005"), (1, "0.000000001"), (10_000_000_000, "10"), (-1_500_000_000, "-1.5"),
         (1_795_173_133_000_000_000, "1795173133"),

@@ -165,7 +165,7 @@ import Time
         #expect(
             counters.snapshot().lines("martlet_connections") == [
                 #"martlet_connections{listener="127.0.0.1:8080"} 2"#,
-                #"martlet_connections_total{listener="127.0.0.1:8080"} 3"#,
+                #"martlet_connections_accepted_total{listener="127.0.0.1:8080"} 3"#,
                 #"martlet_connections_evicted_total{listener="127.0.0.1:8080"} 1"#,
             ]
         )

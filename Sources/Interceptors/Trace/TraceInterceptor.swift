@@ -144,13 +144,13 @@ final class TraceInterceptor: Interceptor {
     private func makeID() -> UInt64 { max(1, worker.randomBits()) }
 
     func finished(_ call: Call) {
-        guard let tracing = call.tracing else { return }
+        // Another interceptor of the kind has nothing to add.
+        guard let tracing = call.tracing, tracing.exported == nil else { return }
         let isLate = !tracing.context.isSampled
         guard !isLate || isWorthIt(call), buffer.isUsed else { return }
         let own = attributes.map { SpanRecord.Attribute($0.name, .text($0.value.value(for: call))) }
         buffer.append(call.spanRecords(own, isLate: isLate))
-        // Another interceptor of the kind has nothing to add.
-        call.tracing = nil
+        call.noteExport()
     }
 
     private func isWorthIt(_ call: Call) -> Bool {

@@ -36,16 +36,18 @@ extension Call {
     func endCounting() {
         guard let counted else { return }
         let code = record.code.rawValue
+        let span = tracing?.exported
         worker.counters.end(
             counted,
             route: generation.counter(ofRoute: routeNumber),
             code: code,
             duration: duration,
-            messages: messageCounts
+            messages: messageCounts,
+            span: span
         )
         guard let upstream = route.upstream, record.stages.forwarded > .start else { return }
         let upstreamDuration = record.stages.ended - record.stages.forwarded
-        worker.counters.upstreamCall(upstream.counter, code: code, duration: upstreamDuration)
+        worker.counters.upstreamCall(upstream.counter, code: code, duration: upstreamDuration, span: span)
     }
 }
 

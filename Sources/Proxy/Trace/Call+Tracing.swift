@@ -51,6 +51,8 @@ extension Call {
 
     /// The spans of the call, the first of which is its own; good in `finished`.
     ///
+    /// Whoever exports them says so with `noteExport()`.
+    ///
     /// - Parameters:
     ///   - attributes: what the span of the call says beside.
     ///   - isLate: whether they are exported although nobody has sampled the trace.
@@ -58,9 +60,8 @@ extension Call {
     public func spanRecords(_ attributes: [SpanRecord.Attribute], isLate: Bool) -> [SpanRecord] {
         guard let tracing else { return [] }
         let (name, rpcAttributes) = spanName
-        // The monotonic clock says how long, the other when.
         let ended = record.stages.ended
-        let base = worker.context.loop.clock.wall - (worker.context.loop.clock.now - ended)
+        let base = endTime
         func wall(_ time: Instant) -> WallTime { base - (ended - time) }
         let late = isLate ? [SpanRecord.Attribute("martlet.late", .bool(true))] : []
         let own = SpanRecord(
@@ -109,6 +110,18 @@ extension Call {
 
     /// The most bytes of a text that come from a request.
     static let maxText = 1024
+
+    /// When the call ended: the monotonic clock says how long that is ago, the other when.
+    private var endTime: WallTime {
+        let clock = worker.context.loop.clock
+        return clock.wall - (clock.now - record.stages.ended)
+    }
+
+    /// The spans of the call have been exported; good in `finished`.
+    public func noteExport() {
+        guard let tracing else { return }
+        tracing.exported = ExportedSpan(tracing.context, end: endTime)
+    }
 
     private var callAttributes: [SpanRecord.Attribute] {
         let received = received

@@ -42,6 +42,8 @@ public final class CallTracing {
     /// What attempts say; nothing if what has come from the caller passes as it is.
     let headers: Headers
     private(set) var attempts: [AttemptSpan] = []
+    /// The span of the call, once it has been exported.
+    public internal(set) var exported: ExportedSpan?
 
     /// The most attempts of a call that have spans.
     private static let maxAttempts = 64

@@ -44,14 +44,14 @@ final class AdminPages {
         respond(.text(readiness.text, status: readiness.isReady ? 200 : 503))
     }
 
-    func metrics(_ respond: @escaping (AdminResponse) -> Void) {
+    func metrics(_ request: AdminRequest, _ respond: @escaping (AdminResponse) -> Void) {
+        let format = request.metricFormat
         daemon.ask { [daemon] report in
             let queue = ByteQueue()
-            let text = PrometheusText(to: queue)
-            text.append(report.counters.families(codeNames: RPCCode.allCases.map(\.name)))
-            text.append(Self.families(of: daemon, report))
-            text.append(ProcessMetrics.families)
-            respond(.whole(.init(contentType: "\(PrometheusText.contentType)", body: queue.readable.array)))
+            let text = PrometheusText(to: queue, format)
+            text.append(daemon.families(report))
+            text.finish()
+            respond(.whole(.init(contentType: "\(format.contentType)", body: queue.readable.array)))
         }
     }
 
@@ -92,39 +92,6 @@ final class AdminPages {
         daemon.workers?.ask({ $0.recentCalls }) { calls in
             respond(Self.page(calls.values.flatMap { $0 }.sorted { $0.time > $1.time }.map(\.text)))
         }
-    }
-
-    private static func families(of daemon: Daemon, _ report: Report) -> [MetricFamily] {
-        let reloads = daemon.reloads
-        return [
-            MetricFamily(
-                .upstreamInsecure,
-                (daemon.settings?.upstreams ?? []).compactMap { upstream in
-                    upstream.tls.map { MetricSample([upstream.name], .number($0.isInsecure ? 1 : 0)) }
-                }
-            ),
-            MetricFamily(.certificateExpiry, daemon.certificateSamples { .number($0.tls.expires) }),
-            MetricFamily(
-                .certificateReloadSuccessful,
-                daemon.certificateSamples { .number($0.problem == nil ? 1 : 0) }
-            ),
-        ] + daemon.addressFamilies(report) + daemon.credentialFamilies + daemon.typesFamilies + daemon.spanFamilies
-            + daemon.budgets.families
-            + [
-                MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
-                MetricFamily(.ready, .number(daemon.readiness.isReady ? 1 : 0)),
-                MetricFamily(.configGeneration, .number(reloads.generation)),
-                MetricFamily(.configGenerationsLive, .number(report.liveGenerations)),
-                MetricFamily(
-                    .configReloads,
-                    [
-                        MetricSample(["success"], .number(reloads.successes)),
-                        MetricSample(["error"], .number(reloads.rejections)),
-                    ]
-                ),
-                MetricFamily(.configReloadSuccessful, .number(reloads.lastRejection == nil ? 1 : 0)),
-                MetricFamily(.configReloadTime, .nanoseconds(Int(reloads.lastSuccess.nanoseconds))),
-            ]
     }
 
     func credentials(_ respond: (AdminResponse) -> Void) {

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 internal import HTTP
+internal import Telemetry
 
 /// What is asked of the admin socket.
 struct AdminRequest {
@@ -11,6 +12,8 @@ struct AdminRequest {
     /// Whether a web page may be behind it: a browser says where the page is from, and one that was given another name
     /// for this address (DNS rebinding) says that name.
     let isFromBrowser: Bool
+    /// The form of metrics that the reader wants.
+    var metricFormat = PrometheusText.Format.prometheus
 
     /// Whether only the head of the response is asked for.
     var isHead: Bool { method == "HEAD" }
@@ -22,6 +25,7 @@ extension AdminRequest {
         method = head.method.string
         path = head.path.string
         query = AdminQuery(head.query)
+        metricFormat = PrometheusText.Format(accept: head)
         let isForeign = checksHost && !Self.isLoopback(head.authority)
         isFromBrowser = isForeign || ["origin", "sec-fetch-site"].contains { head.first(FieldName($0)) != nil }
     }

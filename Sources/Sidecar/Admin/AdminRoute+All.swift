@@ -8,8 +8,13 @@ extension AdminRoute {
             $0.healthz($2)
         },
         AdminRoute(.get, "/readyz", "/ready", page: .readyz, "Says ready, or 503 and the reason.") { $0.readyz($2) },
-        AdminRoute(.get, "/metrics", page: .metrics, "Shows the metrics in Prometheus's text format.") {
-            $0.metrics($2)
+        AdminRoute(
+            .get,
+            "/metrics",
+            page: .metrics,
+            "Shows the metrics in Prometheus's text format, or in OpenMetrics."
+        ) {
+            $0.metrics($1, $2)
         },
         AdminRoute(.get, "/status", page: .status, "Shows what martlet status prints.") { $0.status($2) },
         AdminRoute(.get, "/config", page: .config, "Shows the configuration in use, as JSON.") { $0.config($2) },

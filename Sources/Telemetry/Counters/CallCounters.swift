@@ -38,12 +38,13 @@ struct CallCounters {
         _ route: RouteCounter,
         code: UInt8,
         duration: Duration,
-        _ messages: MessageCounts
+        _ messages: MessageCounts,
+        span: ExportedSpan?
     ) {
         inFlight -= 1
         var call = call
         if !call.isCounted { countStart(of: &call) }
-        methods.end(call, route, code: code, duration: duration, messages)
+        methods.end(call, route, code: code, duration: duration, messages, span: span)
     }
 
     private mutating func countStart(of call: inout StartedCall) {

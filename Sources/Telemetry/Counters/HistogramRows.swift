@@ -10,6 +10,8 @@ struct HistogramRows {
     private var counts: [Int] = []
     /// The number of rows.
     private(set) var count = 0
+    /// The last traced call of each bucket that has counted one, by the place of the bucket in `counts`.
+    private var exemplars: [Int: Exemplar] = [:]
 
     init(bounds: HistogramBounds = .standard) {
         self.bounds = bounds
@@ -23,11 +25,18 @@ struct HistogramRows {
     }
 
     /// Counts a duration; a negative one counts as none.
-    mutating func record(_ duration: Duration, row: Int) {
+    ///
+    /// - Parameters:
+    ///   - duration: the duration.
+    ///   - row: the row that counts it.
+    ///   - span: the span of the call, if its trace is exported; such a call may allocate.
+    mutating func record(_ duration: Duration, row: Int, span: ExportedSpan? = nil) {
         let nanoseconds = max(0, Int(duration.nanoseconds))
         let first = row * stride
-        counts[first + bounds.bucket(of: nanoseconds)] &+= 1
+        let bucket = first + bounds.bucket(of: nanoseconds)
+        counts[bucket] &+= 1
         counts[first + bounds.bucketCount] &+= nanoseconds
+        if let span { exemplars[bucket] = Exemplar(span: span, nanoseconds: nanoseconds) }
     }
 
     /// Goes over to other bounds: all rows start again, unless the bounds are the same.
@@ -35,12 +44,23 @@ struct HistogramRows {
         guard new != bounds else { return }
         bounds = new
         counts = [Int](repeating: 0, count: count * stride)
+        exemplars = [:]
     }
 
     /// A copy of a row; allocates, so for a snapshot only.
     subscript(row: Int) -> DurationHistogram {
         let first = row * stride
-        let buckets = counts[first..<first + bounds.bucketCount]
-        return DurationHistogram(bounds: bounds, buckets: Array(buckets), sum: counts[first + bounds.bucketCount])
+        return DurationHistogram(
+            bounds: bounds,
+            buckets: Array(counts[first..<first + bounds.bucketCount]),
+            sum: counts[first + bounds.bucketCount],
+            exemplars: exemplars(from: first)
+        )
+    }
+
+    private func exemplars(from first: Int) -> [Int: Exemplar] {
+        guard !exemplars.isEmpty else { return [:] }
+        let found = (0..<bounds.bucketCount).compactMap { bucket in exemplars[first + bucket].map { (bucket, $0) } }
+        return Dictionary(uniqueKeysWithValues: found)
     }
 }

@@ -68,11 +68,12 @@ struct MethodTable {
         _ route: RouteCounter,
         code: UInt8,
         duration: Duration,
-        _ messages: MessageCounts
+        _ messages: MessageCounts,
+        span: ExportedSpan?
     ) {
         let index = index(call.method, call.callProtocol)
         counts[index].end(route, code: code, messages)
-        durations.record(duration, row: index)
+        durations.record(duration, row: index, span: span)
     }
 
     /// Adds all counts to `copy`, with routes as `routes` calls them.

@@ -95,14 +95,16 @@ public final class WorkerCounters {
     ///   - code: the number of the code it ended with, 0 to 16.
     ///   - duration: the time since it arrived.
     ///   - messages: the messages it had; plain HTTP has none.
+    ///   - span: its span, if that is exported.
     public func end(
         _ call: StartedCall,
         route: RouteCounter,
         code: UInt8,
         duration: Duration,
-        messages: MessageCounts = MessageCounts()
+        messages: MessageCounts = MessageCounts(),
+        span: ExportedSpan? = nil
     ) {
-        calls.end(call, route, code: code, duration: duration, messages)
+        calls.end(call, route, code: code, duration: duration, messages, span: span)
     }
 
     // MARK: Upstreams, interceptors, listeners
@@ -135,10 +137,16 @@ public final class WorkerCounters {
     ///   - upstream: the upstream.
     ///   - code: the number of the code that the call ended with, 0 to 16.
     ///   - duration: the time since its request left the chain for the upstream.
-    public func upstreamCall(_ upstream: UpstreamCounter, code: UInt8, duration: Duration) {
+    ///   - span: the span of the call, if that is exported.
+    public func upstreamCall(
+        _ upstream: UpstreamCounter,
+        code: UInt8,
+        duration: Duration,
+        span: ExportedSpan? = nil
+    ) {
         assert(code < RPCCode.allCases.count, "the code is not a gRPC code")
         upstreams[upstream.row, CountersSnapshot.codes + Int(code)] &+= 1
-        upstreamDurations.record(duration, row: upstream.row)
+        upstreamDurations.record(duration, row: upstream.row, span: span)
     }
 
     /// Counts a retry that is begun.

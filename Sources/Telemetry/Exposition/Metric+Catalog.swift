@@ -135,7 +135,7 @@ extension Metric {
         labels: ["listener"]
     )
     static let connectionsTotal = Metric(
-        "martlet_connections_total",
+        "martlet_connections_accepted_total",
         .counter,
         "Connections accepted from callers.",
         labels: ["listener"]
@@ -220,13 +220,14 @@ extension Metric {
         "Fetches of a credential, by result.",
         labels: ["credential", "result"]
     )
-    /// The fetches of types by reflection, by `upstream` and `result`.
+    /// The spans that were to be exported, by `result`.
     public static let spans = Metric(
         "martlet_spans_total",
         .counter,
         "Spans for the tracing system, by what has become of them.",
         labels: ["result"]
     )
+    /// The fetches of types by reflection, by `upstream` and `result`.
     public static let typesRefreshes = Metric(
         "martlet_types_refresh_total",
         .counter,

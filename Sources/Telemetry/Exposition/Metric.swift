@@ -12,7 +12,13 @@ public struct Metric: Sendable {
         case summary
     }
 
-    /// The name of the family.
+    /// What the values of a metric are measured in; the raw value is the end of its name.
+    public enum Unit: String, CaseIterable, Sendable {
+        case seconds
+        case bytes
+    }
+
+    /// The name of the family, as Prometheus knows it.
     public let name: String
     /// The type of the family.
     public let kind: Kind
@@ -27,4 +33,12 @@ public struct Metric: Sendable {
         self.labels = labels
         self.help = help
     }
+
+    /// The name of the family in OpenMetrics, where `_total` belongs to the sample of a counter.
+    var openMetricsName: Substring {
+        kind == .counter && name.hasSuffix("_total") ? name.dropLast("_total".count) : name[...]
+    }
+
+    /// What its values are measured in; none for a plain number.
+    var unit: Unit? { Unit.allCases.first { openMetricsName.hasSuffix("_\($0.rawValue)") } }
 }

@@ -1,16 +1,31 @@
 public import Bytes
 internal import Time
 
-/// Renders metrics in the text format of Prometheus, version 0.0.4.
+/// Renders metrics in the text format of Prometheus, version 0.0.4, or in that of OpenMetrics, version 1.0.0.
 public struct PrometheusText {
-    /// The media type of the text.
-    public static let contentType: StaticString = "text/plain; version=0.0.4; charset=utf-8"
+    /// The formats that a reader may ask for.
+    public enum Format: Sendable {
+        /// The format that every reader knows.
+        case prometheus
+        /// The format with units and exemplars.
+        case openMetrics
+
+        /// The media type of the text.
+        public var contentType: StaticString {
+            switch self {
+            case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
+            case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+            }
+        }
+    }
 
     private let queue: ByteQueue
+    private let format: Format
 
     /// Makes a renderer that appends to `queue`.
-    public init(to queue: ByteQueue) {
+    public init(to queue: ByteQueue, _ format: Format = .prometheus) {
         self.queue = queue
+        self.format = format
     }
 
     /// Appends all families that have samples, in the order given.
@@ -18,10 +33,18 @@ public struct PrometheusText {
         for family in families where !family.samples.isEmpty { append(family) }
     }
 
+    /// Appends what stands behind the last family.
+    public func finish() {
+        if format == .openMetrics { append("# EOF\n") }
+    }
+
     private func append(_ family: MetricFamily) {
         let metric = family.metric
-        append("# HELP ", metric.name, " ", Self.escaped(metric.help, quotes: false), "\n")
-        append("# TYPE ", metric.name, " ", metric.kind.rawValue, "\n")
+        let isOpen = format == .openMetrics
+        let name = isOpen ? String(metric.openMetricsName) : metric.name
+        append("# HELP ", name, " ", Self.escaped(metric.help, quotes: isOpen), "\n")
+        append("# TYPE ", name, " ", metric.kind.rawValue, "\n")
+        if isOpen, let unit = metric.unit { append("# UNIT ", name, " ", unit.rawValue, "\n") }
         for sample in family.samples { append(sample, of: metric) }
     }
 
@@ -52,7 +75,9 @@ public struct PrometheusText {
             append(name, "_bucket{", labels, labels.isEmpty ? "le=\"" : ",le=\"")
             append(bound: index, of: histogram.bounds)
             append("\"} ")
-            appendEnd(decimal: count)
+            queue.append(decimal: count)
+            if format == .openMetrics, let exemplar = histogram.exemplars[index] { append(exemplar) }
+            append("\n")
         }
         append(name, "_sum", Self.inBraces(labels), " ")
         appendEnd(seconds: histogram.sum)
@@ -60,9 +85,25 @@ public struct PrometheusText {
         appendEnd(decimal: count)
     }
 
+    private func append(_ exemplar: Exemplar) {
+        let context = exemplar.span.context
+        append(" # {trace_id=\"")
+        queue.append(paddedHexadecimal: context.traceHigh)
+        queue.append(paddedHexadecimal: context.traceLow)
+        append("\",span_id=\"")
+        queue.append(paddedHexadecimal: context.span)
+        append("\"} ")
+        queue.append(seconds: exemplar.nanoseconds)
+        append(" ")
+        queue.append(seconds: Int(exemplar.span.end.nanoseconds))
+    }
+
     private func append(bound index: Int, of bounds: HistogramBounds) {
         guard index < bounds.nanoseconds.count else { return append("+Inf") }
-        queue.append(seconds: bounds.nanoseconds[index])
+        let bound = bounds.nanoseconds[index]
+        queue.append(seconds: bound)
+        // OpenMetrics wants a bound to be written in one way alone: as a number with a fraction.
+        if format == .openMetrics, bound % 1_000_000_000 == 0 { append(".0") }
     }
 
     private func appendEnd(decimal value: Int) {
@@ -88,7 +129,7 @@ public struct PrometheusText {
         labels.isEmpty ? "" : "{\(labels)}"
     }
 
-    /// Help texts escape backslash and line feed, label values quotes as well.
+    /// Texts escape backslash and line feed; label values, and the help of OpenMetrics, quotes as well.
     private static func escaped(_ text: String, quotes: Bool) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

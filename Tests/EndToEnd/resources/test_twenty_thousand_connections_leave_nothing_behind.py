@@ -38,7 +38,7 @@ def test_connections(martlet, recorder, tmp_path, kind):
             eventually(lambda: accepted() >= before + begin + BATCH, what="the last batch")
 
     def accepted():
-        return proxy.metrics().total("martlet_connections_total")
+        return proxy.metrics().total("martlet_connections_accepted_total")
 
     before = 0
     connect_and_drop(8 * BATCH)  # so that memory is what it is with so many at a time

@@ -21,7 +21,7 @@ def test_what_is_counted(martlet, recorder):
     assert metrics.total("martlet_rpc_duration_seconds_bucket", protocol="connect", le="+Inf", **labels) == 2
     assert metrics.total("martlet_rpc_in_flight") == 0
     assert metrics.total("martlet_upstream_attempts_total", upstream="default", result="ok") == 4
-    assert metrics.total("martlet_connections_total") >= 1
+    assert metrics.total("martlet_connections_accepted_total") >= 1
     assert metrics.total("martlet_config_generation") == 1
     assert len(metrics.select("martlet_build_info")) == 1
     assert metrics.total("process_resident_memory_bytes") > 1 << 20

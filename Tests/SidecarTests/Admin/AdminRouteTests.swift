@@ -95,7 +95,7 @@ import Testing
         let index = AdminRoute.index([.metrics, .drain])
         #expect(
             index.split(separator: "\n") == [
-                "GET    /metrics             Shows the metrics in Prometheus's text format.",
+                "GET    /metrics             Shows the metrics in Prometheus's text format, or in OpenMetrics.",
                 "POST   /drain               Responds 202 and does what SIGTERM does.",
             ]
         )
