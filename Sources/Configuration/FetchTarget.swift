@@ -48,6 +48,13 @@ public struct FetchTarget: Equatable, Sendable {
     }
 }
 
+extension FetchTarget {
+    private init(_ server: UpstreamSettings, _ target: String) { (self.server, self.target) = (server, target) }
+
+    /// Another path of the same server.
+    func with(target: String) -> FetchTarget { FetchTarget(server, target) }
+}
+
 extension UpstreamSettings {
     /// The server of a request of our own: its URL, and what the section says of TLS.
     init?(server url: String, of section: Section, at mark: Mark, into diagnostics: Diagnostics) {

@@ -4,18 +4,28 @@ public import Time
 public struct TelemetrySettings: Equatable, Sendable {
     /// A receiver of OTLP over HTTP.
     public struct OTLP: Equatable, Sendable {
-        /// Where it is.
-        public let target: FetchTarget
+        /// Where spans or metrics go.
+        public struct Signal: Equatable, Sendable {
+            /// Where the receiver is.
+            public let target: FetchTarget
+            /// The headers that the environment has for it, whose values are meant as they are.
+            public let fixedHeaders: [NamedString]
+        }
+
+        /// Where spans go; none if they go nowhere.
+        public let spans: Signal?
+        /// Where metrics go; none if they go nowhere.
+        public let metrics: Signal?
         /// Whether JSON is sent instead of Protobuf.
         public let isJSON: Bool
         /// Whether bodies are compressed with gzip.
         public let compresses: Bool
         /// The headers of requests, whose values may name environment variables.
         public let headers: [NamedString]
-        /// Those of the environment, whose values are meant as they are.
-        public let fixedHeaders: [NamedString]
         /// How long a span waits at most for others.
         public let interval: Duration
+        /// The time from one export of the metrics to the next.
+        public let metricsInterval: Duration
         /// How long a response is waited for.
         public let timeout: Duration?
         /// How many spans may wait.
@@ -49,18 +59,18 @@ public struct TelemetrySettings: Equatable, Sendable {
         Option(
             "otlp",
             .section(otlpOptions, shorthand: "url"),
-            "The receiver of spans. The default is `OTEL_EXPORTER_OTLP_ENDPOINT`, if that is set."
+            "The receiver of spans and metrics. The default is `OTEL_EXPORTER_OTLP_ENDPOINT`, if that is set."
         ),
     ]
 
-    private static let otlpOptions =
+    static let otlpOptions =
         [
             Option(
                 "url",
                 .string,
                 required: true,
                 example: "http://127.0.0.1:4318",
-                "The URL of the receiver. Without a path it is `/v1/traces`."
+                "The URL of the receiver of spans. Without a path it is `/v1/traces`."
             ),
             Option(
                 "encoding",
@@ -71,6 +81,16 @@ public struct TelemetrySettings: Equatable, Sendable {
             Option("compression", .choice(["gzip", "none"]), default: "gzip", "The compression of requests."),
             Option("headers", .map, "Headers of requests. `{env:NAME}` is an environment variable."),
             Option("every", .timeout, default: "5s", "How long a span waits for others. 512 go at once."),
+            Option(
+                "metrics",
+                .timeout,
+                default: "none",
+                example: "60s",
+                """
+                How often the metrics go to the receiver, to `/v1/metrics` beside the URL of spans. The default is \
+                `OTEL_METRIC_EXPORT_INTERVAL` if `OTEL_METRICS_EXPORTER` is `otlp`.
+                """
+            ),
             Option(
                 "queue",
                 .integer(in: 1...1_000_000),
@@ -90,54 +110,14 @@ public struct TelemetrySettings: Equatable, Sendable {
         fixedResource =
             section.has("resource") ? [] : Self.pairs(variable("OTEL_RESOURCE_ATTRIBUTES"), at: section.mark)
         sample = Self.sample(variable)
-        guard !section.has("otlp") else {
-            otlp = Self.otlp(section.section("otlp"))
-            return
-        }
-        let whole = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-        guard let url = whole ?? variable("OTEL_EXPORTER_OTLP_ENDPOINT"), variable("OTEL_SDK_DISABLED") != "true" else {
-            otlp = nil
-            return
-        }
-        let protocolName = variable("OTEL_EXPORTER_OTLP_PROTOCOL") ?? "http/protobuf"
-        guard protocolName.hasPrefix("http/") else {
-            section.diagnostics.warn(
-                "OTEL_EXPORTER_OTLP_PROTOCOL is \(protocolName), and Martlet sends http/protobuf or http/json; nothing is sent",
-                at: section.mark
-            )
-            otlp = nil
-            return
-        }
-        let path = whole == nil ? (url.hasSuffix("/") ? "v1/traces" : "/v1/traces") : ""
-        let headers = Self.pairs(variable("OTEL_EXPORTER_OTLP_HEADERS"), at: section.mark)
-        let mark = section.mark
-        let entries = [
-            ("url", Node.plain(url + path, at: mark)),
-            ("encoding", .plain(protocolName == "http/json" ? "json" : "protobuf", at: mark)),
-            ("allow_clear_text", .plain("true", at: mark)),
-        ]
-        let node = Node(.mapping(entries.map { Node.Entry(key: $0, keyMark: mark, value: $1) }), at: mark)
-        otlp = Self.otlp(Section(node, Self.otlpOptions, into: section.diagnostics), headers)
-    }
-
-    private static func otlp(_ section: Section, _ more: [NamedString] = []) -> OTLP? {
-        guard let text = section.string(ifGiven: "url") else { return nil }
-        let hasPath = text.split(separator: "://", maxSplits: 1).last?.contains { $0 == "/" || $0 == "?" } ?? false
-        guard let target = FetchTarget(section, "url", url: hasPath ? text : text + "/v1/traces") else { return nil }
-        return OTLP(
-            target: target,
-            isJSON: section.string("encoding") == "json",
-            compresses: section.string("compression") == "gzip",
-            headers: section.map("headers"),
-            fixedHeaders: more,
-            interval: section.duration("every") ?? .seconds(5),
-            timeout: section.duration("timeout"),
-            queue: section.integer("queue")
-        )
+        let environment = OTLPEnvironment(variable, at: section.mark)
+        otlp =
+            section.has("otlp")
+            ? OTLP(section.section("otlp"), environment) : OTLP(environment, into: section.diagnostics)
     }
 
     /// `key=value` pairs with commas between, as variables of OpenTelemetry have them.
-    private static func pairs(_ text: String?, at mark: Mark) -> [NamedString] {
+    static func pairs(_ text: String?, at mark: Mark) -> [NamedString] {
         (text ?? "").split(separator: ",").compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1)
             guard parts.count == 2 else { return nil }

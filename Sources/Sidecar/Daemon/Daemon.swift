@@ -38,6 +38,8 @@ final class Daemon {
     var health: HealthChecker?
     /// What exports spans; none if no configuration has asked for that.
     var spans: SpanExporter?
+    /// What exports metrics; none if no configuration has asked for that.
+    var metrics: MetricExporter?
     private(set) var admin = AdminService()
     private var keepers: Keepers?
     /// The last report of each worker, by its index.
@@ -219,7 +221,7 @@ final class Daemon {
         let values = credentials?.files.use(plan.tokenFiles) ?? [:]
         let types = types(of: plan)
         checkHealth(plan)
-        exportSpans(plan.telemetry)
+        exportTelemetry(plan.telemetry)
         self.settings = settings
         log.level = settings.logLevel
         for line in loaded.warnings { log.log(.warn, line) }
@@ -329,7 +331,7 @@ final class Daemon {
         credentials?.manager.end()
         reflection?.end()
         health?.end()
-        let stuck = workers?.stop() ?? []
+        let (stuck, reports) = workers?.stop(Report.init) ?? ([], [:])
         guard stuck.isEmpty else {
             // It may use anything still, so nothing is taken down.
             let names = stuck.joined(separator: ", ")
@@ -337,9 +339,10 @@ final class Daemon {
             lineWriters.finish()
             Exit.atOnce(.failure)
         }
-        // Calls that were cut off have spans, too.
-        if ending.isDrained { flushSpans() }
+        // Calls that were cut off have spans and are counted, too.
+        if ending.isDrained { flushTelemetry(merged(reports)) }
         spans?.end()
+        metrics?.end()
         listeners?.close()
         for server in admin.servers { server.close() }
         if workers != nil { log.log(.info, "stopped") }

@@ -1,6 +1,7 @@
 internal import Events
 private import Glibc
 internal import Telemetry
+internal import Time
 
 /// The metrics of the process: its memory, and what /proc tells.
 enum ProcessMetrics {
@@ -62,6 +63,9 @@ enum ProcessMetrics {
         let fields = text("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
         return fields.indices.contains(index) ? Int(fields[index]) ?? 0 : 0
     }
+
+    /// When the process started.
+    static var start: WallTime { WallTime(nanoseconds: Int64(startTime)) }
 
     /// The start in nanoseconds since 1970: the boot time, and the process's ticks since then.
     private static let startTime: Int = {

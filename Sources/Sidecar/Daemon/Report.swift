@@ -37,11 +37,14 @@ struct Report: Sendable {
 extension Daemon {
     /// Asks all workers for their reports; that of a worker which is stuck is the last that it has made.
     func ask(_ then: @escaping (Report) -> Void) {
-        workers?.ask(Report.init) { [self] reports in
-            lastReports.merge(reports) { $1 }
-            var all = Report()
-            for report in lastReports.values { all.merge(report) }
-            then(all)
-        }
+        workers?.ask(Report.init) { [self] in then(merged($0)) }
+    }
+
+    /// Makes one report of those that workers have made now, and of the last ones of the others.
+    func merged(_ reports: [Int: Report]) -> Report {
+        lastReports.merge(reports) { $1 }
+        var all = Report()
+        for report in lastReports.values { all.merge(report) }
+        return all
     }
 }

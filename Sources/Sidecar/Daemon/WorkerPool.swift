@@ -177,14 +177,23 @@ final class WorkerPool {
 
     /// Ends the calls that are left and all loops, and waits for the threads, but not for long.
     ///
-    /// - Returns: the names of the threads that have not ended.
-    func stop() -> [String] {
-        post { worker in
-            worker.abandon()
-            // After this turn, in which what the calls' ends have written goes out.
-            worker.context.loop.stop()
-        }
+    /// - Parameter question: what each worker is asked when its calls have ended.
+    /// - Returns: the names of the threads that have not ended, and the responses by the indices of the workers.
+    func stop<Response: Sendable>(
+        _ question: @escaping @Sendable (Worker) -> Response
+    ) -> (stuck: [String], responses: [Int: Response]) {
+        let responses = Locked<[Int: Response]>([:])
+        post(each: { index in
+            { worker in
+                worker.abandon()
+                let response = question(worker)
+                responses.withLock { $0[index] = response }
+                // After this turn, in which what the calls' ends have written goes out.
+                worker.context.loop.stop()
+            }
+        })
         let end = Clock.system.now + Self.patience
-        return threads.indices.filter { !threads[$0].join(within: max(.zero, end - Clock.system.now)) }.map(Self.name)
+        let stuck = threads.indices.filter { !threads[$0].join(within: max(.zero, end - Clock.system.now)) }
+        return (stuck.map(Self.name), responses.withLock { $0 })
     }
 }

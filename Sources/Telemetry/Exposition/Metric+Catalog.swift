@@ -9,7 +9,7 @@ extension Metric {
         upstreamAddresses,
         upstreamEjections, upstreamHealthChecks, upstreamInsecure, retries, credentialExpiry, credentialRefreshes,
         typesRefreshes,
-        typesRefreshTime, spans, connections,
+        typesRefreshTime, spans, metricExports, connections,
         connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsErrors,
         certificateExpiry, certificateReloadSuccessful, translated, unknownFields, limitHits, http2LimitHits,
@@ -225,6 +225,13 @@ extension Metric {
         "martlet_spans_total",
         .counter,
         "Spans for the tracing system, by what has become of them.",
+        labels: ["result"]
+    )
+    /// The requests with metrics by OTLP, by `result`.
+    public static let metricExports = Metric(
+        "martlet_metric_exports_total",
+        .counter,
+        "Exports of metrics by OTLP, by what has become of them.",
         labels: ["result"]
     )
     /// The fetches of types by reflection, by `upstream` and `result`.

@@ -16,6 +16,9 @@ public struct Metric: Sendable {
     public enum Unit: String, CaseIterable, Sendable {
         case seconds
         case bytes
+
+        /// The unit as OTLP writes it (UCUM).
+        var otlp: String { self == .seconds ? "s" : "By" }
     }
 
     /// The name of the family, as Prometheus knows it.
@@ -41,4 +44,9 @@ public struct Metric: Sendable {
 
     /// What its values are measured in; none for a plain number.
     var unit: Unit? { Unit.allCases.first { openMetricsName.hasSuffix("_\($0.rawValue)") } }
+
+    /// The name in OTLP, to which whoever makes a metric of Prometheus of it adds the unit and `_total`.
+    var otlpName: String {
+        String(openMetricsName.dropLast(unit.map { $0.rawValue.count + 1 } ?? 0))
+    }
 }

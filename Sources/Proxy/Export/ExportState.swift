@@ -1,11 +1,9 @@
 internal import Time
 
-/// What becomes of the batches of spans that are sent (the OTLP specification, "Failures").
+/// What becomes of the batches that are sent (the OTLP specification, "Failures").
 ///
 /// Pure: times and chance come from outside.
-struct SpanExportState {
-    /// The most spans of a batch.
-    static let maxBatch = 512
+struct ExportState {
     /// How long a batch is retried.
     static let patience = 60 * Duration.second
 
@@ -19,9 +17,9 @@ struct SpanExportState {
         case split
     }
 
-    /// How many spans the receiver has taken.
+    /// How much the receiver has accepted.
     private(set) var exported = 0
-    /// How many were given up.
+    /// How much was given up.
     private(set) var failed = 0
     /// What went wrong last, for people; none if the last batch went well.
     private(set) var error: String?
@@ -31,13 +29,14 @@ struct SpanExportState {
     /// A batch has gone well.
     ///
     /// - Parameters:
-    ///   - count: how many spans it had.
-    ///   - rejected: how many of them the receiver has not taken.
+    ///   - count: what it counts for.
+    ///   - rejected: how much of it the receiver has not accepted.
+    ///   - text: what the receiver says about that, for people; none if it has accepted everything.
     /// - Returns: what to do.
-    mutating func succeeded(_ count: Int, rejected: Int) -> Step {
+    mutating func succeeded(_ count: Int, rejected: Int = 0, _ text: String? = nil) -> Step {
         exported += count - min(count, max(0, rejected))
         failed += min(count, max(0, rejected))
-        error = rejected > 0 ? "the receiver rejected \(rejected) spans" : nil
+        error = text
         (since, failures) = (nil, 0)
         return .next
     }
@@ -45,7 +44,8 @@ struct SpanExportState {
     /// A batch has been responded to with an error, or not at all.
     ///
     /// - Parameters:
-    ///   - count: how many spans it has.
+    ///   - count: what it counts for.
+    ///   - isSplittable: whether it has halves.
     ///   - status: the HTTP status; none if there was no response.
     ///   - text: what went wrong, for people.
     ///   - retryAfter: what the receiver asks for.
@@ -54,6 +54,7 @@ struct SpanExportState {
     /// - Returns: what to do.
     mutating func failed(
         _ count: Int,
+        isSplittable: Bool,
         status: Int?,
         _ text: String,
         retryAfter: Duration?,
@@ -61,7 +62,7 @@ struct SpanExportState {
         chance: Double
     ) -> Step {
         error = text
-        if status == 413, count > 1 { return .split }
+        if status == 413, isSplittable { return .split }
         let began = since ?? now
         let isTransient = status.map { [429, 502, 503, 504].contains($0) } ?? true
         guard isTransient, now - began < Self.patience else {

@@ -4,17 +4,26 @@ internal import HTTP
 internal import Telemetry
 internal import Time
 
-/// Where spans go, with all that was read for it.
+/// Where spans and metrics go, with all that was read for it.
 package struct TelemetryPlan: Sendable {
-    let server: FetchServer
-    let target: [UInt8]
-    let headers: [FetchRequest.Field]
-    let isJSON: Bool
-    let compresses: Bool
-    let interval: Duration
-    let timeout: Duration?
-    let queue: Int
-    let resource: SpanResource
+    /// How spans go.
+    struct Spans: Sendable {
+        let receiver: OTLPReceiver
+        /// How long a span waits at most for others.
+        let interval: Duration
+        /// How many may wait.
+        let queue: Int
+    }
+
+    /// How metrics go.
+    struct Metrics: Sendable {
+        let receiver: OTLPReceiver
+        /// The time from one export to the next.
+        let interval: Duration
+    }
+
+    let spans: Spans?
+    let metrics: Metrics?
 
     /// Makes what the settings say; none if they name no receiver.
     ///
@@ -25,25 +34,33 @@ package struct TelemetryPlan: Sendable {
     ///   - diagnostics: where problems go.
     init?(_ settings: TelemetrySettings, _ acquired: Acquired, version: String, into diagnostics: Diagnostics) {
         guard let otlp = settings.otlp else { return nil }
-        server = acquired.server(otlp.target.server, into: diagnostics)
-        target = Array(otlp.target.target.utf8)
-        let fixed = otlp.fixedHeaders.map { FetchRequest.Field($0.name.lowercased(), Array($0.text.utf8)) }
-        headers =
-            otlp.headers.map { header in
-                let name = HeaderName.checked(header.name, at: header.nameMark, into: diagnostics)
-                let value = Self.constant(header.text, at: header.mark, into: diagnostics)
-                return FetchRequest.Field(String(decoding: name.bytes, as: UTF8.self), value)
-            } + fixed.filter { Self.isGood($0) }
-        (isJSON, compresses, interval, timeout) = (otlp.isJSON, otlp.compresses, otlp.interval, otlp.timeout)
-        queue = otlp.queue
+        let headers = otlp.headers.map { header in
+            let name = HeaderName.checked(header.name, at: header.nameMark, into: diagnostics)
+            let value = Self.constant(header.text, at: header.mark, into: diagnostics)
+            return FetchRequest.Field(String(decoding: name.bytes, as: UTF8.self), value)
+        }
         let attributes = settings.resource.map { one in
             SpanRecord.Attribute(one.name, .text(Self.constant(one.text, at: one.mark, into: diagnostics)))
         }
         let fixedAttributes = settings.fixedResource.map { SpanRecord.Attribute($0.name, $0.text) }
-        resource = SpanResource(
+        let resource = TelemetryResource(
             [SpanRecord.Attribute("service.name", settings.service)] + attributes + fixedAttributes,
             version: version
         )
+        func receiver(_ signal: TelemetrySettings.OTLP.Signal) -> OTLPReceiver {
+            let fixed = signal.fixedHeaders.map { FetchRequest.Field($0.name.lowercased(), Array($0.text.utf8)) }
+            return OTLPReceiver(
+                server: acquired.server(signal.target.server, into: diagnostics),
+                target: Array(signal.target.target.utf8),
+                headers: headers + fixed.filter { Self.isGood($0) },
+                isJSON: otlp.isJSON,
+                compresses: otlp.compresses,
+                timeout: otlp.timeout,
+                resource: resource
+            )
+        }
+        spans = otlp.spans.map { Spans(receiver: receiver($0), interval: otlp.interval, queue: otlp.queue) }
+        metrics = otlp.metrics.map { Metrics(receiver: receiver($0), interval: otlp.metricsInterval) }
     }
 
     /// Whether a header of the environment can be sent; others are left out, as there is nobody to tell.

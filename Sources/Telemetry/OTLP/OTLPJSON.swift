@@ -1,36 +1,57 @@
 internal import Bytes
 internal import Time
 
-/// Writes `ExportTraceServiceRequest` in the JSON of OTLP, which has hexadecimal ids, numbers for enums, and texts for 64 bits.
+/// Writes the requests of OTLP in its JSON, which has hexadecimal ids, numbers for enums, and texts for 64 bits.
 public enum OTLPJSON {
-    /// The request for some spans.
-    public static func request(_ spans: [SpanRecord], _ resource: SpanResource) -> [UInt8] {
-        let queue = ByteQueue()
-        queue.append("{\"resourceSpans\":[{\"resource\":{\"attributes\":")
-        append(resource.attributes, to: queue)
-        queue.append("},\"scopeSpans\":[{\"scope\":{\"name\":\"martlet\",\"version\":")
-        queue.append(json: resource.version)
-        queue.append("},\"spans\":[")
-        for (index, span) in spans.enumerated() {
-            if index > 0 { queue.append(",") }
-            append(span, to: queue)
+    /// The `ExportTraceServiceRequest` for some spans.
+    public static func request(_ spans: [SpanRecord], _ resource: TelemetryResource) -> [UInt8] {
+        request(resource, "resourceSpans", "scopeSpans", "spans") { queue in
+            append(spans, to: queue) { append($0, to: queue) }
         }
-        queue.append("]}]}]}")
+    }
+
+    /// A request of any signal; the names are those of its fields, from the outside in.
+    static func request(
+        _ resource: TelemetryResource,
+        _ ofResource: StaticString,
+        _ ofScope: StaticString,
+        _ items: StaticString,
+        _ content: (ByteQueue) -> Void
+    ) -> [UInt8] {
+        let queue = ByteQueue()
+        queue.append("{\"")
+        queue.append(ofResource)
+        queue.append("\":[{\"resource\":{\"attributes\":")
+        append(resource.attributes, to: queue)
+        queue.append("},\"")
+        queue.append(ofScope)
+        queue.append("\":[{\"scope\":{\"name\":\"martlet\",\"version\":")
+        queue.append(json: resource.version)
+        queue.append("},\"")
+        queue.append(items)
+        queue.append("\":")
+        content(queue)
+        queue.append("}]}]}")
         return queue.readable.array
+    }
+
+    /// Appends a list.
+    static func append<Item>(_ items: [Item], to queue: ByteQueue, _ item: (Item) -> Void) {
+        queue.append("[")
+        for (index, one) in items.enumerated() {
+            if index > 0 { queue.append(",") }
+            item(one)
+        }
+        queue.append("]")
     }
 
     private static func append(_ span: SpanRecord, to queue: ByteQueue) {
         let context = span.context
-        queue.append("{\"traceId\":\"")
-        queue.append(paddedHexadecimal: context.traceHigh)
-        queue.append(paddedHexadecimal: context.traceLow)
-        queue.append("\",\"spanId\":\"")
-        queue.append(paddedHexadecimal: context.span)
+        queue.append("{")
+        append(context, to: queue)
         if !span.state.isEmpty {
-            queue.append("\",\"traceState\":")
+            queue.append(",\"traceState\":")
             queue.append(json: String(decoding: span.state, as: UTF8.self))
-        } else {
-            queue.append("\"")
         }
         if let parent = span.parent {
             queue.append(",\"parentSpanId\":\"")
@@ -45,16 +66,16 @@ public enum OTLPJSON {
         append("endTimeUnixNano", Int(span.end.nanoseconds), to: queue)
         queue.append(",\"attributes\":")
         append(span.attributes, to: queue)
-        queue.append(",\"events\":[")
-        for (index, event) in span.events.enumerated() {
-            queue.append(index > 0 ? ",{\"name\":" : "{\"name\":")
+        queue.append(",\"events\":")
+        append(span.events, to: queue) { event in
+            queue.append("{\"name\":")
             queue.append(json: event.name)
             append("timeUnixNano", Int(event.time.nanoseconds), to: queue)
             queue.append(",\"attributes\":")
             append(event.attributes, to: queue)
             queue.append("}")
         }
-        queue.append("],\"status\":{")
+        queue.append(",\"status\":{")
         if let error = span.error {
             queue.append("\"code\":2,\"message\":")
             queue.append(json: String(decoding: error, as: UTF8.self))
@@ -64,7 +85,18 @@ public enum OTLPJSON {
         queue.append("}")
     }
 
-    private static func append(_ name: StaticString, _ number: Int, to queue: ByteQueue) {
+    /// Appends the ids of a span.
+    static func append(_ context: TraceContext, to queue: ByteQueue) {
+        queue.append("\"traceId\":\"")
+        queue.append(paddedHexadecimal: context.traceHigh)
+        queue.append(paddedHexadecimal: context.traceLow)
+        queue.append("\",\"spanId\":\"")
+        queue.append(paddedHexadecimal: context.span)
+        queue.append("\"")
+    }
+
+    /// Appends a field with a number of 64 bits, behind another.
+    static func append(_ name: StaticString, _ number: Int, to queue: ByteQueue) {
         queue.append(",\"")
         queue.append(name)
         queue.append("\":\"")
@@ -72,10 +104,9 @@ public enum OTLPJSON {
         queue.append("\"")
     }
 
-    private static func append(_ attributes: [SpanRecord.Attribute], to queue: ByteQueue) {
-        queue.append("[")
-        for (index, attribute) in attributes.enumerated() {
-            queue.append(index > 0 ? ",{\"key\":" : "{\"key\":")
+    static func append(_ attributes: [SpanRecord.Attribute], to queue: ByteQueue) {
+        append(attributes, to: queue) { attribute in
+            queue.append("{\"key\":")
             queue.append(json: attribute.name)
             switch attribute.value {
             case .text(let text):
@@ -90,6 +121,5 @@ public enum OTLPJSON {
             }
             queue.append("}}")
         }
-        queue.append("]")
     }
 }

@@ -3,19 +3,27 @@ import Time
 
 @testable import Proxy
 
-/// What becomes of batches of spans.
-@Suite struct SpanExportTests {
+/// What becomes of batches of spans and metrics.
+@Suite struct ExportStateTests {
     private func time(_ seconds: Int) -> Instant { .start + seconds * .second }
 
-    private func fail(_ state: inout SpanExportState, _ status: Int?, at seconds: Int = 0, retryAfter: Duration? = nil)
-        -> SpanExportState.Step
+    private func fail(_ state: inout ExportState, _ status: Int?, at seconds: Int = 0, retryAfter: Duration? = nil)
+        -> ExportState.Step
     {
-        state.failed(10, status: status, "failed", retryAfter: retryAfter, at: time(seconds), chance: 0.5)
+        state.failed(
+            10,
+            isSplittable: true,
+            status: status,
+            "failed",
+            retryAfter: retryAfter,
+            at: time(seconds),
+            chance: 0.5
+        )
     }
 
     @Test(arguments: [429, 502, 503, 504, nil] as [Int?])
     func `what may pass is retried after growing pauses, for a minute`(_ status: Int?) {
-        var state = SpanExportState()
+        var state = ExportState()
         let steps = (0..<4).map { _ in fail(&state, status) }
         #expect(steps == [1, 2, 4, 8].map { .retry($0 * .second) })
         #expect(state.failed == 0)
@@ -24,31 +32,39 @@ import Time
     }
 
     @Test func `the receiver says how long`() {
-        var state = SpanExportState()
+        var state = ExportState()
         let step = fail(&state, 503, retryAfter: 7 * .second)
         #expect(step == .retry(7 * .second))
     }
 
     @Test(arguments: [400, 401, 404, 500])
     func `what does not pass is given up`(_ status: Int) {
-        var state = SpanExportState()
+        var state = ExportState()
         let step = fail(&state, status)
         #expect(step == .next && state.failed == 10 && state.error != nil)
-        _ = state.succeeded(3, rejected: 0)
+        _ = state.succeeded(3)
         #expect(state.exported == 3 && state.error == nil)
     }
 
     @Test func `what is too large is split, but for a single one`() {
-        var state = SpanExportState()
+        var state = ExportState()
         let step = fail(&state, 413)
         #expect(step == .split && state.failed == 0)
-        let single = state.failed(1, status: 413, "", retryAfter: nil, at: .start, chance: 0)
+        let single = state.failed(
+            1,
+            isSplittable: false,
+            status: 413,
+            "",
+            retryAfter: nil,
+            at: .start,
+            chance: 0
+        )
         #expect(single == .next && state.failed == 1)
     }
 
     @Test func `rejected spans are not retried`() {
-        var state = SpanExportState()
-        let step = state.succeeded(10, rejected: 4)
-        #expect(step == .next && state.exported == 6 && state.failed == 4)
+        var state = ExportState()
+        let step = state.succeeded(10, rejected: 4, "too old")
+        #expect(step == .next && state.exported == 6 && state.failed == 4 && state.error == "too old")
     }
 }
