@@ -40,7 +40,9 @@ package final class Tap: Sendable {
         pace = Locked(Pace(bucket: bucket))
     }
 
-    /// The reader does not keep up, or does again: meanwhile no further calls are seen. On any thread.
+    /// The reader does not keep up, or does again: meanwhile no further calls are seen.
+    ///
+    /// For any thread.
     package func setStalled(_ isStalled: Bool) {
         pace.withLock { $0.isStalled = isStalled }
     }

@@ -9,7 +9,9 @@ enum TapText {
     static func line(_ event: JSONValue) -> String? {
         if let count = event["lost"] { return "(\(count.text) lines lost: the reader is too slow)" }
         let kind = event["event"]?.string ?? ""
-        if kind == "skipped" { return "(\(event["calls"]?.text ?? "") calls left out: the rate is reached, or the reader is too slow)" }
+        if kind == "skipped" {
+            return "(\(event["calls"]?.text ?? "") calls left out: the rate is reached, or the reader is too slow)"
+        }
         guard let words = words(kind, event) else { return nil }
         let time = (event["time"]?.string ?? "").drop { $0 != "T" }.dropFirst().prefix(12)
         return "\(time) \((event["call"]?.string ?? "").prefix(idLength)) \(words)"
