@@ -23,8 +23,6 @@ struct RecordForm: Sendable {
     private static let maxDepth = 48
     /// The most values in one message that is written as such.
     private static let maxNodes = 100_000
-    /// Headers whose values are URLs.
-    private static let urls: Set<String> = ["location", "content-location", "referer", "refresh", "link"]
 
     let maxMessage: Int
     let maxDocument: Int
@@ -150,7 +148,7 @@ struct RecordForm: Sendable {
             var value = "\(Redactions.mask)"
             if !call.redactions.contains(head.name(at: index)), !ShownURL.isSecret(field: name) {
                 let plain = head.value(at: index).string
-                value = scrub.text(Self.urls.contains(name) ? ShownURL.text(plain) : plain) ?? value
+                value = scrub.text(ShownURL.text(plain, ofField: name)) ?? value
             }
             value = value.replacing("\0", with: " ")
             if let known = values.firstIndex(where: { $0.name == name }) {

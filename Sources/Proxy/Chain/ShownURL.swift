@@ -19,6 +19,14 @@ public enum ShownURL {
         ].contains { name.contains($0) }
     }
 
+    /// Headers whose values are URLs.
+    private static let fields: Set<String> = ["location", "content-location", "referer", "refresh", "link"]
+
+    /// The value of a header, whose name is in small letters, as it may be shown.
+    public static func text(_ value: String, ofField name: String) -> String {
+        fields.contains(name) ? text(value) : value
+    }
+
     /// A URL, or the name of a call with its target, as it may be shown.
     public static func text(_ url: String) -> String { text(url, hiding: []) }
 

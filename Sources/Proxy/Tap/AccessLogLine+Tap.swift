@@ -79,15 +79,19 @@ extension AccessLogLine {
             }
             let values = (index..<head.count).filter { head.name(at: $0).equals(name) }
                 .map { head.value(at: $0).array }
-            field(named: name.span, text: Array(values.joined(separator: Array(", ".utf8))).span)
+            let text = String(decoding: Array(values.joined(separator: Array(", ".utf8))), as: UTF8.self)
+            field(named: name.span, text: Array(ShownURL.text(text, ofField: name.span.string).utf8).span)
         }
         endObject()
     }
 }
 
 extension Call {
-    /// Whether the value of a header, whose name is in small letters, is not shown.
-    func hides(_ name: Span<UInt8>) -> Bool { redactions.contains(name) || ShownURL.isSecret(field: name.string) }
+    /// Whether the value of a header, whose name is in small letters, is not shown; details of errors are messages.
+    func hides(_ name: Span<UInt8>) -> Bool {
+        redactions.contains(name) || ShownURL.isSecret(field: name.string)
+            || redactions.hasPointers && name.equals("grpc-status-details-bin")
+    }
 }
 
 extension [UInt8] {

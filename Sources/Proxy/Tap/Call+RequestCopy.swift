@@ -62,7 +62,7 @@ extension Call {
     /// A body as it may be shown.
     private func copied(_ body: MessageFinder.Found, of head: HTTPHead, _ spoken: RPCProtocol) -> RequestCopy.Body {
         guard body.count > 0 else { return .none }
-        guard body.isWhole, body.count <= RequestCopy.maxBody else {
+        guard body.isWhole else {
             return .missing("it has \(body.count) bytes, and at most \(RequestCopy.maxBody) are kept")
         }
         guard redactions.hasPointers else { return .bytes(body.bytes) }
@@ -74,7 +74,7 @@ extension Call {
 
     /// The messages of a body as JSON; none unless all of them are known so.
     private func messages(of body: MessageFinder.Found, _ head: HTTPHead) -> [[UInt8]]? {
-        guard rpcProcedure != nil, body.isWhole, body.count <= RequestCopy.maxBody else { return nil }
+        guard rpcProcedure != nil, body.isWhole else { return nil }
         var (finder, found) = (MessageFinder(rpcProtocol, .request), [MessageFinder.Found]())
         finder.add(body.bytes.span) { found.append($0) }
         finder.end(isRPC: rpcProtocol == .connectUnary) { found.append($0) }

@@ -29,6 +29,10 @@ final class CallTap {
 
     private var views: [View]
     private let formatter: TimestampFormatter
+    let budget: CopyBudget
+    /// How many bytes it counts for in the budget.
+    private var held = 0
+    private var status = 0
     private var finders: (request: MessageFinder, response: MessageFinder?)?
     private var numbers = (request: 0, response: 0)
     private var hasRequestEnded = false
@@ -40,8 +44,8 @@ final class CallTap {
     var sent: SentCopy?
 
     /// Begins to look, at the head of the request.
-    init(_ call: Call, _ views: [View], formatter: TimestampFormatter) {
-        (self.views, self.formatter) = (views, formatter)
+    init(_ call: Call, _ views: [View], _ budget: CopyBudget, formatter: TimestampFormatter) {
+        (self.views, self.budget, self.formatter) = (views, budget, formatter)
         guard !views.isEmpty else { return }
         if views.contains(where: \.tap.showsMessages) { finders = (MessageFinder(call.rpcProtocol, .request), nil) }
         for view in views where view.skipped > 0 {
@@ -66,9 +70,20 @@ final class CallTap {
     // MARK: What passes
 
     func received(_ body: Span<UInt8>, _ call: Call) {
-        requestBody.add(body, max: MessageFinder.maxBytes)
-        finders?.request.add(body) { show($0, .request, call) }
+        requestBody.add(body, max: budget.room(RequestCopy.maxBody))
+        finders?.request.add(body, max: budget.room(MessageFinder.maxBytes)) { show($0, .request, call) }
+        settle()
     }
+
+    /// Counts what is kept.
+    private func settle() {
+        let messages = (finders?.request.held ?? 0) + (finders?.response?.held ?? 0)
+        let new = requestBody.bytes.count + messages
+        budget.add(new - held)
+        held = new
+    }
+
+    deinit { budget.add(-held) }
 
     func receivedEnd(trailers: HTTPHead?, _ call: Call) {
         guard !hasRequestEnded else { return }
@@ -78,6 +93,7 @@ final class CallTap {
     }
 
     func sent(head: HTTPHead, _ call: Call) {
+        status = head.status
         if finders != nil {
             responseCompression = head.compression(call.responseProtocol)
             finders?.response = MessageFinder(call.responseProtocol, .response)
@@ -86,7 +102,9 @@ final class CallTap {
     }
 
     func sent(body: Span<UInt8>, _ call: Call) {
-        finders?.response?.add(body) { show($0, .response, call) }
+        guard finders != nil else { return }
+        finders?.response?.add(body, max: budget.room(MessageFinder.maxBytes)) { show($0, .response, call) }
+        settle()
     }
 
     func sentEnd(trailers: HTTPHead?, _ call: Call) {
@@ -117,7 +135,8 @@ final class CallTap {
         let number = direction == .request ? numbers.request + 1 : numbers.response + 1
         if direction == .request { numbers.request = number } else { numbers.response = number }
         let compression = direction == .request ? call.requestCompression : responseCompression
-        let shown = ShownMessage(found, compression, direction, call)
+        let isError = direction == .response && call.rpcProtocol.isUnaryConnect && status != 200
+        let shown = ShownMessage(found, compression, direction, call, isError: isError)
         show(call, if: \.showsMessages) { line, tap in
             line.describe(shown, number, direction, call, max: tap.maxBytes)
         }

@@ -41,18 +41,21 @@ struct MessageFinder {
         base64 = rpcProtocol == .grpcWebText ? Base64Decoder() : nil
     }
 
-    /// Sees the next piece of the body, of any size.
-    mutating func add(_ bytes: Span<UInt8>, _ found: (Found) -> Void) {
-        guard hasEnvelopes else { return current.add(bytes, max: Self.maxBytes) }
-        guard base64 != nil else { return scan(bytes, found) }
+    /// How many bytes are kept of a message that has not come whole.
+    var held: Int { current.bytes.count }
+
+    /// Sees the next piece of the body, of any size; keeps no more than `max` bytes of a message.
+    mutating func add(_ bytes: Span<UInt8>, max: Int = maxBytes, _ found: (Found) -> Void) {
+        guard hasEnvelopes else { return current.add(bytes, max: max) }
+        guard base64 != nil else { return scan(bytes, max, found) }
         var decoded: [UInt8] = []
         for index in 0..<bytes.count {
             if let byte = base64?.next(bytes[index]) { decoded.append(byte) }
         }
-        scan(decoded.span, found)
+        scan(decoded.span, max, found)
     }
 
-    private mutating func scan(_ bytes: Span<UInt8>, _ found: (Found) -> Void) {
+    private mutating func scan(_ bytes: Span<UInt8>, _ max: Int, _ found: (Found) -> Void) {
         var position = 0
         while let event = scanner.next(in: bytes, from: &position) {
             switch event {
@@ -60,7 +63,7 @@ struct MessageFinder {
                 flags = envelope.flags
                 current = Found(isCompressed: flags & Envelope.compressed != 0)
             case .payload(let piece, let isLast):
-                current.add(bytes.extracting(piece), max: Self.maxBytes)
+                current.add(bytes.extracting(piece), max: max)
                 guard isLast else { continue }
                 if flags & endFlag == 0 { found(current) }
                 current = Found()

@@ -71,7 +71,10 @@ public struct RequestCopy: Sendable {
     static func fields(_ head: HTTPHead, _ call: Call) -> [Field] {
         (0..<head.count).map { index in
             let name = head.name(at: index)
-            return Field(name: name.array, value: call.hides(name) ? nil : head.value(at: index).array)
+            let value = head.value(at: index)
+            let text = value.string
+            let isShown = !call.hides(name) && ShownURL.text(text, ofField: name.string) == text
+            return Field(name: name.array, value: isShown ? value.array : nil)
         }
     }
 }

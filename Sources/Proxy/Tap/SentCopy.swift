@@ -13,8 +13,13 @@ final class SentCopy: HTTPStream {
     private(set) var trailers: HTTPHead?
     let address: SocketAddress
     private(set) var hasBody = false
+    private let budget: CopyBudget
 
-    init(_ stream: any HTTPStream, to address: SocketAddress) { (self.stream, self.address) = (stream, address) }
+    init(_ stream: any HTTPStream, to address: SocketAddress, _ budget: CopyBudget) {
+        (self.stream, self.address, self.budget) = (stream, address, budget)
+    }
+
+    deinit { budget.add(-body.bytes.count) }
 
     func send(head: HTTPHead, end: Bool) {
         self.head.copy(head)
@@ -23,7 +28,9 @@ final class SentCopy: HTTPStream {
     }
 
     func send(body: Span<UInt8>) {
-        self.body.add(body, max: MessageFinder.maxBytes)
+        let before = self.body.bytes.count
+        self.body.add(body, max: budget.room(RequestCopy.maxBody))
+        budget.add(self.body.bytes.count - before)
         stream.send(body: body)
     }
 
@@ -43,7 +50,7 @@ final class SentCopy: HTTPStream {
     func resume(_ reason: PauseReason) { stream.resume(reason) }
     var queuedBytes: Int { stream.queuedBytes }
     var isCrowded: Bool { stream.isCrowded }
-    var heldBytes: Int { stream.heldBytes + body.bytes.count }
+    var heldBytes: Int { stream.heldBytes }
     var waitsSince: Instant { stream.waitsSince }
 }
 
@@ -52,7 +59,7 @@ extension UpstreamConnection {
     func open(for user: any HTTPStreamUser, of call: Call) -> (any HTTPStream)? {
         guard let stream = open(for: user) else { return nil }
         guard let tap = call.tap else { return stream }
-        let copy = SentCopy(stream, to: address)
+        let copy = SentCopy(stream, to: address, tap.budget)
         tap.sent = copy
         return copy
     }

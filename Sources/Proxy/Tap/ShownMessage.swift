@@ -23,7 +23,20 @@ struct ShownMessage {
     let isCut: Bool
 
     /// Reads a message as far as it was kept; JSON where it is, or where its type is known.
-    init(_ found: MessageFinder.Found, _ compression: Compression, _ direction: Direction, _ call: Call) {
+    ///
+    /// - Parameters:
+    ///   - found: the message.
+    ///   - compression: how it may be compressed.
+    ///   - direction: who has sent it.
+    ///   - call: its call.
+    ///   - isError: whether it is the error of a unary Connect call, whose details are other messages.
+    init(
+        _ found: MessageFinder.Found,
+        _ compression: Compression,
+        _ direction: Direction,
+        _ call: Call,
+        isError: Bool = false
+    ) {
         count = found.count
         isCut = !found.isWhole
         let isCompressed = call.rpcProtocol.hasEnvelopes ? found.isCompressed : compression != .identity
@@ -35,7 +48,12 @@ struct ShownMessage {
         let payload = isCompressed ? Self.decompressed(found.bytes, compression, call) : found.bytes
         let value = payload.flatMap { call.json($0.span, direction) ?? (try? JSON.parse($0.span)) }
         if let value {
-            content = .json(call.redactions.masked(value).bytes)
+            var shown = call.redactions.masked(value)
+            // Nobody knows what is in them.
+            if isError, call.redactions.hasPointers, shown["details"] != nil, let place = JSONPointer("/details") {
+                shown.replace(place, by: .string("\(Redactions.mask)"))
+            }
+            content = .json(shown.bytes)
         } else if call.redactions.hasPointers {
             content = .withheld
         } else if let payload {

@@ -10,6 +10,7 @@ final class WorkerTaps {
     /// How many readers follow the calls that end.
     private var followers = 0
     let formatter = TimestampFormatter()
+    private let budget = CopyBudget()
 
     /// Whether nobody looks.
     var isEmpty: Bool { taps.isEmpty && followers == 0 }
@@ -32,7 +33,7 @@ final class WorkerTaps {
             return CallTap.View(tap, handover, skipped: skipped)
         }
         guard !views.isEmpty || followers > 0 else { return nil }
-        return CallTap(call, views, formatter: formatter)
+        return CallTap(call, views, budget, formatter: formatter)
     }
 }
 

@@ -315,3 +315,48 @@ def test_wrong_use_of_the_command(martlet, recorder, command):
     ]:
         result = command("tap", "-c", proxy.file, *arguments)
         assert result.code == code and error in result.stderr.text, result.stderr.text
+
+
+def test_details_and_urls_are_masked_too(martlet, recorder, tap):
+    error = b'{"code":"aborted","message":"m","details":[{"type":"a.B","value":"Z2VoZWlt"}]}'
+    head = b"HTTP/1.1 409 No\r\ncontent-type: application/json\r\nlocation: /a?token=geheim\r\ncontent-length: %d\r\n\r\n" % len(error)
+    proxy = martlet(upstream=recorder(head + error).url, more="interceptors: [ { redact: { json: [/card] } } ]")
+    seen = tap(proxy, messages="true")
+    with proxy.http() as http:
+        protocol.CONNECT_UNARY_JSON.call(http, headers={"referer": "http://a/?password=geheim"})
+    seen.until("end")
+    assert "geheim" not in json.dumps(seen.events) and "Z2VoZWlt" not in json.dumps(seen.events)
+    assert seen.of("message", direction="response")[0]["json"] == {"code": "aborted", "message": "m", "details": "***"}
+
+
+def test_bodies_that_are_kept_are_bounded(martlet, recorder, tap):
+    """Of 400 calls under way, each with 64 KiB, no more than 8 MiB is kept."""
+
+    def swallow(peer):
+        while peer.receive():
+            pass
+
+    upstream = recorder(script=swallow)
+    proxy = martlet(upstream=upstream.url, more="workers: 1")
+
+    def memory(count):
+        """The memory with so many calls under way."""
+        known = len(upstream.connections)
+        peers = [proxy.connect() for _ in range(count)]
+        for peer in peers:
+            peer.send(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n" + b"x" * 65536)
+
+        def have_come():
+            new = list(upstream.connections)[known:]
+            return len(new) == count and all(len(peer.received) > 65536 for peer in new)
+
+        eventually(have_come, within=40, what="the bodies")
+        bytes_now = proxy.own_memory()
+        for peer in peers:
+            peer.close()
+        proxy.wait_for_rest()
+        return bytes_now
+
+    without = memory(400)
+    tap(proxy, rate="1000000/s", messages="true")
+    assert memory(400) < without + (14 << 20)
