@@ -55,6 +55,7 @@ import Time
         counters.hedge(.won, on: upstream)
         _ = (counters.listener("l"), counters.interceptor("i"))
         counters.badRequest("version")
+        counters.callFailed(1, decidedBy: .martlet)
         var snapshot = counters.snapshot()
         snapshot.addPools(of: "u", idle: 1, active: 0, waiting: 0)
         let names = Set(Metric.all.map(\.name))

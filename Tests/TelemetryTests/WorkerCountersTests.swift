@@ -61,6 +61,27 @@ import Time
         #expect(counters.snapshot().lines("martlet_rpc_handled")[0].contains(#"route="none""#))
     }
 
+    @Test func `errors are counted by who decided them, and added up over workers`() {
+        let other = WorkerCounters()
+        _ = other.interceptor("first")
+        for counters in [counters, other] {
+            counters.callFailed(1, decidedBy: .upstream)
+            counters.callFailed(2, decidedBy: .martlet)
+            counters.callFailed(2, decidedBy: "limit")
+        }
+        counters.callFailed(2, decidedBy: .upstream)
+        var merged = counters.snapshot()
+        merged.merge(other.snapshot())
+        #expect(
+            merged.lines("martlet_rpc_errors") == [
+                #"martlet_rpc_errors_total{decided_by="upstream",code="canceled"} 2"#,
+                #"martlet_rpc_errors_total{decided_by="upstream",code="unknown"} 1"#,
+                #"martlet_rpc_errors_total{decided_by="martlet",code="unknown"} 2"#,
+                #"martlet_rpc_errors_total{decided_by="interceptor:limit",code="unknown"} 2"#,
+            ]
+        )
+    }
+
     @Test func `admitting a call twice counts it once`() {
         let path = Array("/s/M".utf8)
         var call = counters.start(path.span, .grpc)

@@ -45,9 +45,23 @@ extension Call {
             messages: messageCounts,
             span: span
         )
+        if record.code != .ok { countError() }
         guard let upstream = route.upstream, record.stages.forwarded > .start else { return }
         let upstreamDuration = record.stages.ended - record.stages.forwarded
         worker.counters.upstreamCall(upstream.counter, code: code, duration: upstreamDuration, span: span)
+    }
+}
+
+extension Call {
+    /// Counts the error of the call by who decided it.
+    private func countError() {
+        let code = record.code.rawValue
+        switch record.decider {
+        case .upstream: worker.counters.callFailed(code, decidedBy: .upstream)
+        case .martlet: worker.counters.callFailed(code, decidedBy: .martlet)
+        case .caller: worker.counters.callFailed(code, decidedBy: .caller)
+        case .interceptor(let name): worker.counters.callFailed(code, decidedBy: name)
+        }
     }
 }
 

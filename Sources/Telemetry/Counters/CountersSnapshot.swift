@@ -12,10 +12,12 @@ public struct CountersSnapshot: Sendable {
     static let active = 1
     static let waiting = 2
     static let poolColumns = 3
-    /// The last columns of an interceptor, behind its verdicts: how often it was timed, and the nanoseconds of that.
+    /// The last columns of an interceptor, behind its verdicts: how often it was timed, the nanoseconds of that, and the
+    /// codes of the calls that it let fail.
     static let timed = VerdictLabel.allCases.count
     static let time = timed + 1
-    static let interceptorColumns = timed + 2
+    static let errorCodes = timed + 2
+    static let interceptorColumns = errorCodes + RPCCode.allCases.count
     static let opened = 0
     static let closed = 1
     static let tlsErrors = 2
@@ -30,6 +32,11 @@ public struct CountersSnapshot: Sendable {
         Int(reason.rawValue) * retryResults + (skipped.map { 1 + Int($0.rawValue) } ?? 0)
     }
 
+    /// The place in `errors` of a code.
+    static func errorIndex(_ decider: DeciderLabel, code: UInt8) -> Int {
+        Int(decider.rawValue) * RPCCode.allCases.count + Int(code)
+    }
+
     /// How many calls had started and not ended.
     public internal(set) var inFlight = 0
 
@@ -39,6 +46,8 @@ public struct CountersSnapshot: Sendable {
     var pools = NamedCounts(columns: poolColumns)
     var interceptors = NamedCounts(columns: interceptorColumns)
     var listeners = NamedCounts(columns: listenerColumns)
+    /// The codes of failed calls that no interceptor decided, by who did.
+    var errors = [Int](repeating: 0, count: DeciderLabel.allCases.count * RPCCode.allCases.count)
     var badRequests = NamedCounts(columns: 1)
     var rejections = [Int](repeating: 0, count: RejectionLabel.allCases.count)
     var translations = [Int](repeating: 0, count: TranslationLabel.allCases.count)
@@ -69,6 +78,7 @@ public struct CountersSnapshot: Sendable {
         pools.merge(other.pools)
         interceptors.merge(other.interceptors)
         listeners.merge(other.listeners)
+        for index in errors.indices { errors[index] &+= other.errors[index] }
         badRequests.merge(other.badRequests)
         for index in rejections.indices { rejections[index] &+= other.rejections[index] }
         for index in translations.indices { translations[index] &+= other.translations[index] }

@@ -16,6 +16,7 @@ public final class WorkerCounters {
     private var upstreamDurations = HistogramRows()
     private var interceptors = NamedCounts(columns: CountersSnapshot.interceptorColumns)
     private var listeners = NamedCounts(columns: CountersSnapshot.listenerColumns)
+    private var errors = CountersSnapshot().errors
     private var badRequests = NamedCounts(columns: 1)
     private var rejections = [Int](repeating: 0, count: RejectionLabel.allCases.count)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
@@ -105,6 +106,18 @@ public final class WorkerCounters {
         span: ExportedSpan? = nil
     ) {
         calls.end(call, route, code: code, duration: duration, messages, span: span)
+    }
+
+    /// Counts a call that failed, with a code other than `ok`, by who decided that.
+    public func callFailed(_ code: UInt8, decidedBy decider: DeciderLabel) {
+        assert(code < RPCCode.allCases.count, "the code is not a gRPC code")
+        errors[CountersSnapshot.errorIndex(decider, code: code)] &+= 1
+    }
+
+    /// Counts a call that failed, with a code other than `ok`, because an interceptor of the configuration decided so.
+    public func callFailed(_ code: UInt8, decidedBy interceptor: String) {
+        assert(code < RPCCode.allCases.count, "the code is not a gRPC code")
+        interceptors[interceptors.row(named: interceptor), CountersSnapshot.errorCodes + Int(code)] &+= 1
     }
 
     // MARK: Upstreams, interceptors, listeners
@@ -241,6 +254,7 @@ public final class WorkerCounters {
         for (row, name) in upstreams.names.enumerated() { copy.upstreamDurations[name] = upstreamDurations[row] }
         copy.interceptors = interceptors
         copy.listeners = listeners
+        copy.errors = errors
         copy.badRequests = badRequests
         copy.rejections = rejections
         copy.translations = translations

@@ -1,3 +1,5 @@
+internal import RPC
+
 extension CountersSnapshot {
     /// The counts as metric families, with their samples in a stable order.
     ///
@@ -5,6 +7,7 @@ extension CountersSnapshot {
     /// - Returns: the families, without those of the process and the configuration.
     public func families(codeNames: [StaticString]) -> [MetricFamily] {
         callFamilies(codeNames) + [
+            MetricFamily(.rpcErrors, errorSamples(codeNames)),
             MetricFamily(.rpcInFlight, .number(inFlight)),
             interceptors.family(.interceptorVerdicts, VerdictLabel.allCases.map(\.label)),
             MetricFamily(.interceptorDuration, interceptors.samples { summary(ofInterceptor: $0) }),
@@ -31,6 +34,20 @@ extension CountersSnapshot {
             MetricFamily(.rejections, RejectionLabel.allCases.map(sample)),
             MetricFamily(.logLinesDropped, .number(droppedLogLines)),
         ]
+    }
+
+    /// Failed calls: one sample for each code that somebody has let a call fail with.
+    private func errorSamples(_ codeNames: [StaticString]) -> [MetricSample] {
+        let codes = 0..<UInt8(RPCCode.allCases.count)
+        let own = DeciderLabel.allCases.flatMap { decider in
+            codes.map { (decider.label.description, $0, errors[Self.errorIndex(decider, code: $0)]) }
+        }
+        let others = interceptors.names.indices.flatMap { row in
+            codes.map { ("interceptor:\(interceptors.names[row])", $0, interceptors[row, Self.errorCodes + Int($0)]) }
+        }
+        return (own + others).compactMap { decider, code, count in
+            count == 0 ? nil : MetricSample([decider, codeNames.label(ofCode: Int(code))], .number(count))
+        }
     }
 
     private func summary(ofInterceptor row: Int) -> MetricValue {

@@ -2,7 +2,8 @@
 extension Metric {
     /// All metrics, in the order of the reference page.
     public static let all: [Metric] = [
-        rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
+        rpcStarted, rpcHandled, rpcDuration, rpcErrors, rpcMessagesReceived, rpcMessagesSent, rpcInFlight,
+        interceptorVerdicts,
         interceptorDuration,
         upstreamAttempts, upstreamRetries, hedges, upstreamCalls, upstreamCallDuration, upstreamConnections,
         upstreamWaiting,
@@ -40,6 +41,12 @@ extension Metric {
         .histogram,
         "Time from the arrival of a call to its end.",
         labels: ["protocol", "rpc_service", "rpc_method"]
+    )
+    static let rpcErrors = Metric(
+        "martlet_rpc_errors_total",
+        .counter,
+        "Calls ended with a code other than ok, by who decided that, as the access log says.",
+        labels: ["decided_by", "code"]
     )
     static let rpcMessagesReceived = Metric(
         "martlet_rpc_msg_received_total",
