@@ -23,8 +23,9 @@ let sources: [SwiftSetting] =
     default: strict + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
     }
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: sources)
+func library(_ name: String, _ dependencies: [Target.Dependency] = [], embedding files: [String] = []) -> Target {
+    let resources = files.map { Resource.embedInCode($0) }
+    return .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: sources)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -108,6 +109,10 @@ let floor4: [Target] = [
             "Protocols", "Policy", "Events", "TLS", "HTTP", "RPC", "Telemetry", "Configuration", "PublicSuffixes",
             "Time",
             "Bytes",
+        ],
+        embedding: [
+            "Dashboard/dashboard.html", "Dashboard/dashboard.css", "Dashboard/dashboard.js",
+            "Dashboard/dashboard-metrics.js",
         ]
     ),
     .executableTarget(name: "martlet", dependencies: ["Sidecar"], swiftSettings: strict),

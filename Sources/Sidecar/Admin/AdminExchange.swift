@@ -41,7 +41,7 @@ final class AdminExchange: HTTPStreamUser {
     private func send(_ whole: AdminResponse.Whole) {
         let head = head(whole.status, whole.contentType)
         head.contentLength = whole.body.count
-        if let allow = whole.allow { head.add(name: Array("allow".utf8).span, value: Array(allow.utf8).span) }
+        for field in whole.fields { head.add(name: Array(field.name.utf8).span, value: Array(field.value.utf8).span) }
         stream.send(head: head, end: isHead)
         heads.release(head)
         guard !isHead else { return }

@@ -20,9 +20,7 @@ final class AdminPages {
 
     /// Responds to a request, now or when the workers have said what is needed.
     func respond(to request: AdminRequest, _ respond: @escaping (AdminResponse) -> Void) {
-        guard !request.isFromBrowser else {
-            return respond(.text("requests from web pages are not allowed", status: 403))
-        }
+        if let error = request.originError { return respond(.text(error, status: 403)) }
         do throws(AdminRoute.Rejection) {
             try AdminRoute.route(request, among: pages).handle(self, request, respond)
         } catch {
@@ -30,8 +28,10 @@ final class AdminPages {
         }
     }
 
-    func index(_ respond: (AdminResponse) -> Void) {
-        respond(.text(AdminRoute.index(pages)))
+    /// The dashboard for a browser, and the list of pages for everybody else.
+    func index(_ request: AdminRequest, _ respond: (AdminResponse) -> Void) {
+        guard !request.acceptsHTML || !pages.contains(.dashboard) else { return respond(DashboardFile.page.response) }
+        respond(.whole(.init(text: AdminRoute.index(pages), .init("vary", "accept"))))
     }
 
     func healthz(_ respond: (AdminResponse) -> Void) {

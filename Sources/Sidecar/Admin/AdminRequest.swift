@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Configuration
 internal import HTTP
 internal import Telemetry
 
@@ -9,9 +8,10 @@ struct AdminRequest {
     let path: String
     /// The parameters of the query; nil if an escape in it is not valid.
     let query: AdminQuery?
-    /// Whether a web page may be behind it: a browser says where the page is from, and one that was given another name
-    /// for this address (DNS rebinding) says that name.
-    let isFromBrowser: Bool
+    /// Why the request is rejected, if a web page may be behind it that is not one of ours; nil if none can be.
+    let originError: String?
+    /// Whether `accept` names HTML, as that of a browser does that opens a page.
+    let acceptsHTML: Bool
     /// The form of metrics that the reader wants.
     var metricFormat = PrometheusText.Format.prometheus
 
@@ -20,20 +20,34 @@ struct AdminRequest {
 }
 
 extension AdminRequest {
-    /// Reads a request; with `checksHost` it must name this machine.
-    init(_ head: HTTPHead, checksHost: Bool) {
+    /// Reads a request that came to an address of this kind.
+    init(_ head: HTTPHead, to access: AdminAccess) {
         method = head.method.string
         path = head.path.string
         query = AdminQuery(head.query)
         metricFormat = PrometheusText.Format(accept: head)
-        let isForeign = checksHost && !Self.isLoopback(head.authority)
-        isFromBrowser = isForeign || ["origin", "sec-fetch-site"].contains { head.first(FieldName($0)) != nil }
+        originError = access.error(for: BrowserOrigin(head))
+        acceptsHTML = head.values(of: "accept").contains { Self.namesHTML($0) }
     }
 
-    private static func isLoopback(_ authority: Span<UInt8>) -> Bool {
-        let host = Host.withoutPort(authority).string
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        let address = isBracketed ? String(host.dropFirst().dropLast()) : host
-        return host == "localhost" || IPAddress(address)?.isLoopback == true
+    private static func namesHTML(_ accept: String) -> Bool {
+        accept.split(separator: ",").contains { range in
+            let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            return parts.first == "text/html" && !parts.dropFirst().contains { ["q=0", "q=0.0"].contains($0) }
+        }
+    }
+}
+
+extension HTTPHead {
+    /// The values of all fields of this name, in order.
+    func values(of name: String) -> [String] {
+        let name = FieldName(name)
+        var values: [String] = []
+        var next = first(name)
+        while let index = next {
+            values.append(value(at: index).string)
+            next = first(name, from: index + 1)
+        }
+        return values
     }
 }

@@ -12,8 +12,8 @@ enum AdminResponse {
         let status: Int
         let contentType: String
         let body: [UInt8]
-        /// The method that the page requires, if the request has another.
-        var allow: String?
+        /// Further fields of the head.
+        var fields: [Field] = []
 
         /// Makes one; `body` is sent as it is.
         init(status: Int = 200, contentType: String, body: [UInt8]) {
@@ -21,9 +21,19 @@ enum AdminResponse {
         }
 
         /// Makes one of a text for people, with a line feed at its end.
-        init(status: Int, text: String, allow: String? = nil) {
+        init(status: Int = 200, text: String, _ fields: Field...) {
             self.init(status: status, contentType: "text/plain; charset=utf-8", body: Array("\(text)\n".utf8))
-            self.allow = allow
+            self.fields = fields
+        }
+    }
+
+    /// A field of the head of a response.
+    struct Field: Equatable, Sendable {
+        let name: String
+        let value: String
+
+        init(_ name: String, _ value: String) {
+            (self.name, self.value) = (name, value)
         }
     }
 

@@ -3,7 +3,12 @@ internal import Configuration
 extension AdminRoute {
     /// All pages, in the order in which `GET /` lists them.
     static let all = [
-        AdminRoute(.get, "/", page: nil, "Lists the pages.") { $0.index($2) },
+        AdminRoute(.get, "/", page: nil, "Shows the dashboard in a browser, and this list elsewhere.") {
+            $0.index($1, $2)
+        },
+        AdminRoute(dashboard: .style),
+        AdminRoute(dashboard: .script),
+        AdminRoute(dashboard: .metricsScript),
         AdminRoute(.get, "/healthz", "/live", page: .healthz, "Says ok, or 503 and the worker that is stuck.") {
             $0.healthz($2)
         },

@@ -18,6 +18,8 @@ struct AdminRoute: Sendable {
     let paths: [String]
     /// The parameters that its query may have.
     let parameters: [String]
+    /// Whether it is a part of the dashboard, which the list of pages leaves out.
+    let isPart: Bool
     /// What the page does, in one sentence.
     let summary: String
     /// Responds, now or when the workers have said what is needed.
@@ -29,11 +31,13 @@ struct AdminRoute: Sendable {
         _ paths: String...,
         page: AdminPage?,
         parameters: [String] = [],
+        isPart: Bool = false,
         _ summary: String,
         _ handle: @escaping @Sendable (AdminPages, AdminRequest, @escaping Respond) -> Void
     ) {
         (self.method, self.paths, self.page) = (method, paths, page)
-        (self.parameters, self.summary, self.handle) = (parameters, summary, handle)
+        (self.parameters, self.isPart) = (parameters, isPart)
+        (self.summary, self.handle) = (summary, handle)
     }
 
     /// Whether an address that other machines reach may serve the page.
@@ -58,7 +62,7 @@ struct AdminRoute: Sendable {
         guard let route = fit else {
             let methods = routes.map(\.method.rawValue)
             let text = "\(path) requires \(methods.joined(separator: " or "))"
-            throw Rejection(response: .init(status: 405, text: text, allow: methods.joined(separator: ", ")))
+            throw Rejection(response: .init(status: 405, text: text, .init("allow", methods.joined(separator: ", "))))
         }
         guard let query = request.query else {
             let text = "the query has an escape that is not valid; write a percent sign as %25"
@@ -87,8 +91,9 @@ struct AdminRoute: Sendable {
 
     /// The list of the pages that an address serves, a line each.
     static func index(_ pages: Set<AdminPage>) -> String {
-        let named = served(pages).filter { $0.page != nil }
-        let width = all.map(\.paths[0].count).max() ?? 0
+        // An address without the dashboard has but one use for the path of the list.
+        let named = served(pages).filter { ($0.page != nil || pages.contains(.dashboard)) && !$0.isPart }
+        let width = all.filter { !$0.isPart }.map(\.paths[0].count).max() ?? 0
         return named.map { route in
             let method = route.method.rawValue
             let gap = String(repeating: " ", count: 7 - method.count)

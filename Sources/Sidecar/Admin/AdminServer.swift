@@ -19,8 +19,7 @@ final class AdminServer: ConnectionService {
     private let context: WireContext
     private let pages: AdminPages
     private let streams: AdminStreams
-    /// Whether a request must name this machine: DNS rebinding lets a web page name another for a loopback address.
-    private let checksHost: Bool
+    private let access: AdminAccess
     private var acceptors: [Acceptor] = []
 
     /// Opens the socket and serves.
@@ -28,7 +27,7 @@ final class AdminServer: ConnectionService {
         self.settings = settings
         sockets = try ListenSocket.openAll(settings.address, permissions: settings.permissions)
         context = WireContext(loop: daemon.loop)
-        checksHost = if case .tcp = settings.address { settings.address.isLocal } else { false }
+        access = AdminAccess(settings.address)
         pages = AdminPages(daemon, settings.pages)
         streams = daemon.admin.streams
         for socket in sockets {
@@ -47,7 +46,7 @@ final class AdminServer: ConnectionService {
     }
 
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
-        let request = AdminRequest(head, checksHost: checksHost)
+        let request = AdminRequest(head, to: access)
         context.heads.release(head)
         let exchange = AdminExchange(stream, isHead: request.isHead, heads: context.heads, streams: streams)
         pages.respond(to: request) { exchange.send($0) }
