@@ -127,6 +127,17 @@ extension Command {
             CurlCommand(invocation).run()
         },
         Command(
+            "dashboard",
+            """
+            Serve the dashboard of the running daemon to browsers on this machine, until Ctrl-C. Print an address that \
+            works once, and another one when it was used.
+            """,
+            options: [.listen, .config, .admin],
+            example: "martlet dashboard --admin unix:/run/martlet/admin.sock"
+        ) { invocation, _ throws(UsageError) in
+            try DashboardCommand(invocation).run()
+        },
+        Command(
             "healthcheck",
             "Exit 0 if the running daemon is alive.",
             options: [.config, .admin, .ready]

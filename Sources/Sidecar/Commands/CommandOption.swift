@@ -123,6 +123,11 @@ extension CommandOption {
     )
     static let onlyCode = CommandOption("code", value: "CODE", "Only calls with this status code.")
     static let active = CommandOption("active", "Print the calls under way, the oldest first, with their progress.")
+    static let listen = CommandOption(
+        "listen",
+        value: "ADDRESS",
+        "Serve browsers at this address, which must be on loopback. The default is 127.0.0.1:0: any port that is free."
+    )
     static let call = CommandOption(
         "call",
         value: "PATTERN",
