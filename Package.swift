@@ -107,12 +107,11 @@ let floor4: [Target] = [
         [
             "Interceptors", "Proxy", "Credentials", "Documents", "Patterns", "Compressors", "Types", "Resolver",
             "Protocols", "Policy", "Events", "TLS", "HTTP", "RPC", "Telemetry", "Configuration", "PublicSuffixes",
-            "Time",
-            "Bytes",
+            "Time", "Bytes",
         ],
         embedding: [
             "Dashboard/dashboard.html", "Dashboard/dashboard.css", "Dashboard/dashboard.js",
-            "Dashboard/dashboard-metrics.js",
+            "Dashboard/dashboard-call.js", "Dashboard/dashboard-metrics.js",
         ]
     ),
     .executableTarget(name: "martlet", dependencies: ["Sidecar"], swiftSettings: strict),

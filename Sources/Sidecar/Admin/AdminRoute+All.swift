@@ -8,6 +8,7 @@ extension AdminRoute {
         },
         AdminRoute(dashboard: .style),
         AdminRoute(dashboard: .script),
+        AdminRoute(dashboard: .callScript),
         AdminRoute(dashboard: .metricsScript),
         AdminRoute(.get, "/healthz", "/live", page: .healthz, "Says ok, or 503 and the worker that is stuck.") {
             $0.healthz($2)

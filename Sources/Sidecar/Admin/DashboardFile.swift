@@ -8,6 +8,8 @@ enum DashboardFile {
     case style
     /// What keeps it up to date.
     case script
+    /// What shows one call.
+    case callScript
     /// What reads the metrics for it.
     case metricsScript
 
@@ -17,6 +19,7 @@ enum DashboardFile {
         case .page: "/"
         case .style: "/dashboard.css"
         case .script: "/dashboard.js"
+        case .callScript: "/dashboard-call.js"
         case .metricsScript: "/dashboard-metrics.js"
         }
     }
@@ -35,6 +38,7 @@ enum DashboardFile {
             case .page: ("text/html", PackageResources.dashboard_html)
             case .style: ("text/css", PackageResources.dashboard_css)
             case .script: ("text/javascript", PackageResources.dashboard_js)
+            case .callScript: ("text/javascript", PackageResources.dashboard_call_js)
             case .metricsScript: ("text/javascript", PackageResources.dashboard_metrics_js)
             }
         var whole = AdminResponse.Whole(contentType: "\(type); charset=utf-8", body: body)

@@ -200,46 +200,6 @@ function makeCall(call) {
   return details;
 }
 
-/** What is shown of a call that somebody has opened. */
-function openCall(call) {
-  const pairs = make("dl", "pairs");
-  const skipped = ["time", "service", "method", "http_method", "path", "code", "duration_ms", "stages", "spent", "trace", "message"];
-  for (const [name, value] of [["request", `${call.http_method} ${call.path}`], ...Object.entries(call)]) {
-    if (skipped.includes(name) || value === null) continue;
-    pairs.append(make("dt", "", name.replaceAll("_", " ")), make("dd", "", typeof value === "object" ? JSON.stringify(value) : String(value)));
-  }
-  const trace = (call.trace ?? []).map((one) => {
-    const what = make("span", "", make("strong", "", one.interceptor), ` ${one.event}: ${one.verdict}`, one.reason ? `, ${one.reason}` : "");
-    const changes = one.changes?.length ? make("p", "soft", one.changes.join(", ")) : null;
-    return make("li", "", make("div", "row", what, make("span", "number", one.ms === undefined ? "" : time(one.ms / 1000))), changes);
-  });
-  const message = call.message ? make("p", "error", call.message) : null;
-  return make("div", "opened", message, stageBars(call), trace.length ? make("ol", "trace", ...trace) : null, pairs, callActions(call));
-}
-
-/** A bar for each stage of a call, behind those before it. */
-function stageBars(call) {
-  const stages = [["chain", call.stages?.chain_ms], ["connect", call.stages?.connect_ms], ["first byte", call.stages?.first_byte_ms]].filter(([, ms]) => ms !== undefined);
-  const total = call.duration_ms;
-  const rest = total - stages.reduce((sum, [, ms]) => sum + ms, 0);
-  if (rest > total / 1000) stages.push([stages.length === 0 ? "chain" : call.stages.first_byte_ms === undefined ? "no response" : "body", rest]);
-  let before = 0;
-  return make("div", "stages", ...stages.flatMap(([name, ms]) => {
-    const [x, width] = [total ? (before / total) * 100 : 0, total ? Math.max(0.5, (ms / total) * 100) : 0];
-    before += ms;
-    const bar = makeSVG("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
-    bar.append(makeSVG("rect", { class: "track", width: 100, height: 10 }), makeSVG("rect", { x: Math.min(x, 99.5), width, height: 10 }));
-    return [make("span", "soft", name), bar, make("span", "number", time(ms / 1000))];
-  }));
-}
-
-/** The buttons of a call that somebody has opened. Further ones belong here. */
-function callActions(call) {
-  const copy = make("button", "", "Copy as JSON");
-  copy.addEventListener("click", () => navigator.clipboard.writeText(JSON.stringify(call, null, 2)).then(() => write(copy, "Copied")));
-  return make("div", "buttons", copy);
-}
-
 // Asking
 
 async function ask(path, options = {}) {
@@ -263,6 +223,7 @@ async function readPages() {
   pages = new Set((await ask("/", { headers: { accept: "text/plain" } })).split("\n").map((line) => line.split(/\s+/, 2).join(" ")));
   for (const part of document.querySelectorAll("[data-page]")) part.hidden = !pages.has(`GET ${part.dataset.page}`);
   for (const name of ["reload", "drain"]) $(name).hidden = !pages.has(`POST /${name}`);
+  $("watch").hidden = !pages.has("GET /tap");
 }
 
 async function poll() {
@@ -320,6 +281,7 @@ $("drain-cancel").addEventListener("click", () => $("drain-dialog").close());
 $("drain-confirm").addEventListener("click", () => ($("drain-dialog").close(), change($("drain"), "/drain", () => "Martlet drains, and then stops.")));
 $("dismiss").addEventListener("click", () => (($("result").hidden = true), $("reload").focus()));
 $("retry").addEventListener("click", poll);
+$("watch").addEventListener("click", () => (tapped ? stopWatching() : watch()));
 $("pause").addEventListener("click", () => ($("pause").ariaPressed = String($("pause").ariaPressed !== "true")));
 $("filter").addEventListener("input", showFiltered);
 $("code").addEventListener("change", showFiltered);
