@@ -23,7 +23,7 @@ package final class Worker {
     private(set) var generation: Generation
     /// The calls that ended last.
     let recent = RecentCalls()
-    /// Who looks at calls, if somebody does.
+    /// Who sees calls, if somebody does.
     var taps: WorkerTaps?
     /// Traces for the next calls.
     private let traces = DecisionTracePool()

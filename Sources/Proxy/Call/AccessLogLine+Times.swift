@@ -31,9 +31,10 @@ extension AccessLogLine {
             beginItem()
             if let address = attempt.address { field("address", text: Array("\(address)".utf8).span) }
             field("began_ms", milliseconds: attempt.began - start)
+            if attempt.isHedge { field("hedge", true) }
+            if let connected = attempt.connected { field("connect_ms", milliseconds: connected - attempt.began) }
+            writeSteps(attempt.steps)
             if let connected = attempt.connected {
-                field("connect_ms", milliseconds: connected - attempt.began)
-                writeSteps(attempt.steps)
                 if let responded = attempt.responded { field("first_byte_ms", milliseconds: responded - connected) }
             }
             if let end = attempt.end {

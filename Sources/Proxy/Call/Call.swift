@@ -44,6 +44,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// The number in the file, from 0, of the route that takes the call; nil if none does.
     var routeNumber: Int?
     var route: Route
+    /// Whether the route is known, and with it what may be shown.
+    var isRouted = false
     var run: ChainRun
     /// The hooks that run.
     var hooks = RunningHooks()
@@ -63,7 +65,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var rejection: RejectionLabel?
     /// What the counters know the call by, once it is counted.
     var counted: StartedCall?
-    /// What looks at it, if somebody does.
+    /// What shows it to people, if somebody has opened a tap.
     var tap: CallTap?
     /// Its spans, if it is traced.
     public var tracing: CallTracing?

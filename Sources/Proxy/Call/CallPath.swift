@@ -42,7 +42,8 @@ extension Call {
     private func chooseRoute() {
         (routeNumber, route) = generation.route(for: self)
         if route.chain !== run.chain { run = ChainRun(route.chain) }
-        if let taps = worker.taps { tap = taps.look(at: self) }
+        isRouted = true
+        if let taps = worker.taps { tap = taps.makeTap(for: self) }
         guard let upstream = route.upstream, let authority = upstream.authority else { return }
         request.setAuthority(authority.span)
     }

@@ -14,9 +14,7 @@ public enum ShownURL {
 
     /// Whether a header, whose name is in small letters, is named like a credential.
     public static func isSecret(field name: String) -> Bool {
-        [
-            "token", "secret", "password", "passwd", "apikey", "api-key", "credential", "authorization", "cookie",
-        ].contains { name.contains($0) }
+        parts.contains { name.contains($0) } || ["authorization", "cookie", "jwt"].contains { name.contains($0) }
     }
 
     /// Headers whose values are URLs.

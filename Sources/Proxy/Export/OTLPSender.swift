@@ -176,6 +176,8 @@ final class OTLPSender<Batch: OTLPBatch> {
             if let newer = successor.take() {
                 replaced += waiting
                 (batch, rest) = (newer, [])
+                // The last snapshot is sent once at least.
+                if flushed != nil { return post() }
             }
             // A stop does not wait for a receiver that does not respond.
             if flushed != nil, pause > .second { return endFlush() }

@@ -12,7 +12,7 @@ extension Worker {
         switch topic {
         case .recentCalls:
             recent.subscribe(handover)
-            watching { $0.addFollower() }
+            updateTaps { $0.addFollower() }
         case .tap(let tap): open(tap, to: handover)
         }
     }
@@ -22,7 +22,7 @@ extension Worker {
         switch topic {
         case .recentCalls:
             recent.publisher.remove(handover)
-            watching { $0.removeFollower() }
+            updateTaps { $0.removeFollower() }
         case .tap: close(handover)
         }
     }

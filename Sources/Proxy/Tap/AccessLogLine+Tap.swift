@@ -87,9 +87,11 @@ extension AccessLogLine {
 }
 
 extension Call {
-    /// Whether the value of a header, whose name is in small letters, is not shown; details of errors are messages.
+    /// Whether the value of a header, whose name is in small letters, is not shown.
+    ///
+    /// Details of errors are messages. Before the route is known, nobody knows what may be shown.
     func hides(_ name: Span<UInt8>) -> Bool {
-        redactions.contains(name) || ShownURL.isSecret(field: name.string)
+        !isRouted || redactions.contains(name) || ShownURL.isSecret(field: name.string)
             || redactions.hasPointers && name.equals("grpc-status-details-bin")
     }
 }

@@ -10,10 +10,9 @@ extension Call {
     /// The request as the caller has sent it; good in `finished`.
     var callerCopy: RequestCopy {
         let head = received
-        var body = tap.map { copied($0.requestBody, of: head, rpcProtocol) } ?? unseenBody
-        if tap != nil, !flows.request.hasArrived { body = .missing("the call ended before it had come") }
-        var copy = RequestCopy(
+        return RequestCopy(
             place: RequestCopy.Place(listener: String(decoding: callerLeg.listener.name, as: UTF8.self), head),
+            address: nil,
             tls: callerLeg.listener.isSecure ? RequestCopy.TLS() : nil,
             isHTTP2: callerLeg.stream.version == .http2,
             method: head.method.array,
@@ -21,24 +20,25 @@ extension Call {
             authority: head.authority.array,
             fields: RequestCopy.fields(head, self),
             trailers: tap?.requestTrailers ?? [],
-            body: body,
+            body: callerBody(head),
             hasLength: head.contentLength != nil,
             acceptsTrailers: head.acceptsTrailers,
-            rpcProtocol: rpcProtocol
+            rpcProtocol: rpcProtocol,
+            messages: tap.flatMap { flows.request.hasArrived ? messages(of: $0.requestBody, requestCompression) : nil }
         )
-        if let tap { copy.messages = messages(of: tap.requestBody, head) }
-        return copy
     }
 
-    /// The request as it has gone upstream last; none if it has not, or nobody has looked at the call.
+    /// The request as it has gone upstream last.
+    ///
+    /// None if it has not, if nobody has opened a tap, and if parts of a REST path would have to be hidden.
     var upstreamCopy: RequestCopy? {
         guard let sent = tap?.sent, let settings = route.upstream?.settings else { return nil }
+        guard upstreamLeg.restBindings.isEmpty || !redactions.hasPointers else { return nil }
         let head = sent.head
-        guard head.method.count > 0 else { return nil }
-        var place = RequestCopy.Place.tcp("\(sent.address)")
-        if case .unix(let path) = settings.url.endpoint { place = .unix(path: path) }
+        let body = copied(sent.body, hasEnded: sent.hasEnded, of: head, upstreamLeg.spoken, isOwn: !isTranslated)
         return RequestCopy(
-            place: place,
+            place: RequestCopy.Place(upstream: settings, sent.address),
+            address: "\(sent.address)",
             tls: settings.tls.map(RequestCopy.TLS.init),
             isHTTP2: sent.version == .http2,
             method: head.method.array,
@@ -46,46 +46,71 @@ extension Call {
             authority: head.authority.array,
             fields: RequestCopy.fields(head, self),
             trailers: sent.trailers.map { RequestCopy.fields($0, self) } ?? [],
-            body: sent.hasBody ? copied(sent.body, of: head, upstreamLeg.spoken) : .none,
+            body: sent.hasBody ? body : .none,
             hasLength: head.contentLength != nil,
             acceptsTrailers: head.acceptsTrailers,
-            rpcProtocol: upstreamLeg.spoken
+            rpcProtocol: upstreamLeg.spoken,
+            messages: isTranslated || !sent.hasEnded ? nil : messages(of: sent.body, compressionUpstream)
         )
     }
 
-    /// The body of a request at which nobody has looked.
-    private var unseenBody: RequestCopy.Body {
-        record.requestBytes == 0 && flows.request.hasArrived
-            ? .none : .missing("nobody looked at the call while it was under way")
+    private func callerBody(_ head: HTTPHead) -> RequestCopy.Body {
+        let hasArrived = flows.request.hasArrived
+        guard let tap else {
+            return record.requestBytes == 0 && hasArrived ? .none : .missing("no tap was open")
+        }
+        return copied(tap.requestBody, hasEnded: hasArrived, of: head, rpcProtocol, isOwn: true)
     }
 
-    /// A body as it may be shown.
-    private func copied(_ body: MessageFinder.Found, of head: HTTPHead, _ spoken: RPCProtocol) -> RequestCopy.Body {
+    /// A body as it may be shown; `isOwn` if it is in the protocol and the codec of the caller.
+    private func copied(
+        _ body: MessageFinder.Found,
+        hasEnded: Bool,
+        of head: HTTPHead,
+        _ spoken: RPCProtocol,
+        isOwn: Bool
+    ) -> RequestCopy.Body {
+        guard hasEnded else { return .missing("the call ended before its whole body arrived") }
         guard body.count > 0 else { return .none }
         guard body.isWhole else {
             return .missing("it has \(body.count) bytes, and at most \(RequestCopy.maxBody) are kept")
         }
         guard redactions.hasPointers else { return .bytes(body.bytes) }
-        guard !spoken.hasEnvelopes, head.compression(spoken) == .identity, let value = try? JSON.parse(body.bytes.span)
-        else { return .missing("parts of it are not shown, and it is not JSON") }
+        let isHidden = spoken.hasEnvelopes || !isOwn || head.compression(spoken) != .identity
+        let isTyped = hasMessageTypes && spoken.isUnaryConnect
+        guard !isHidden, !isTyped || codec == .json,
+            let value = isTyped ? json(body.bytes.span, .request) : try? JSON.parse(body.bytes.span)
+        else { return .missing("parts of it are not shown") }
         let masked = redactions.masked(value)
         return masked == value ? .bytes(body.bytes) : .masked(masked.bytes)
     }
 
     /// The messages of a body as JSON; none unless all of them are known so.
-    private func messages(of body: MessageFinder.Found, _ head: HTTPHead) -> [[UInt8]]? {
+    private func messages(of body: MessageFinder.Found, _ compression: Compression) -> [[UInt8]]? {
         guard rpcProcedure != nil, body.isWhole else { return nil }
         var (finder, found) = (MessageFinder(rpcProtocol, .request), [MessageFinder.Found]())
         finder.add(body.bytes.span) { found.append($0) }
         finder.end(isRPC: rpcProtocol == .connectUnary) { found.append($0) }
-        var messages: [[UInt8]] = []
+        if let queryMessage { found.append(queryMessage) }
+        var (messages, size) = ([[UInt8]](), 0)
         for message in found {
-            guard case .json(let json) = ShownMessage(message, requestCompression, .request, self).content else {
-                return nil
-            }
+            guard case .json(let json) = ShownMessage(message, compression, .request, self).content else { return nil }
+            size += json.count
+            // What was compressed may be much longer.
+            guard size <= MessageFinder.maxBytes else { return nil }
             messages.append(json)
         }
         return messages
+    }
+
+    /// The message of a Connect GET, which is in its query.
+    var queryMessage: MessageFinder.Found? {
+        guard rpcProtocol == .connectGet else { return nil }
+        let head = received
+        guard let message = try? ConnectQuery(head.query)?.message(in: head.query) else { return nil }
+        var found = MessageFinder.Found(isCompressed: requestCompression != .identity)
+        found.add(message.span, max: MessageFinder.maxBytes)
+        return found
     }
 }
 
@@ -99,6 +124,21 @@ extension RequestCopy.Place {
         case .tcp("::", let port): self = .tcp("[::1]:\(port)")
         case .tcp: self = .tcp(name)
         case .systemd, nil: self = .tcp(head.authority.string)
+        }
+    }
+}
+
+extension RequestCopy.Place {
+    /// What an upstream is called, whose connection leads to an address: a certificate is for the name.
+    fileprivate init(upstream settings: UpstreamSettings, _ address: SocketAddress) {
+        switch settings.url.endpoint {
+        case .unix(let path): self = .unix(path: path)
+        case .tcp(let host):
+            guard let tls = settings.tls else {
+                self = .tcp("\(address)")
+                return
+            }
+            self = .tcp(HostPort(host: tls.serverName ?? host.host, port: host.port).description)
         }
     }
 }

@@ -7,27 +7,9 @@ internal import Time
 
 /// What is shown of one call while it is under way, and kept of it so that it can be repeated.
 ///
-/// It looks at what passes between the caller and Martlet, and changes nothing. Belongs to the worker's thread.
+/// It sees what passes between the caller and Martlet, and a copy of what goes upstream. It changes nothing. Belongs to the worker's thread.
 final class CallTap {
-    /// The call as one reader sees it.
-    struct View {
-        let tap: Tap
-        let handover: LineHandover
-        /// The calls that were left out before it.
-        let skipped: Int
-        /// What waits for the outcome, if the reader has asked for that.
-        var waiting: [[UInt8]]?
-
-        init(_ tap: Tap, _ handover: LineHandover, skipped: Int) {
-            (self.tap, self.handover, self.skipped) = (tap, handover, skipped)
-            waiting = tap.condition.codes == 0 ? nil : []
-        }
-    }
-
-    /// The most events of a call that wait for its outcome.
-    private static let maxWaiting = 1000
-
-    private var views: [View]
+    private var views: [TapView]
     private let formatter: TimestampFormatter
     let budget: CopyBudget
     /// How many bytes it counts for in the budget.
@@ -44,34 +26,24 @@ final class CallTap {
     var sent: SentCopy?
 
     /// Begins to look, at the head of the request.
-    init(_ call: Call, _ views: [View], _ budget: CopyBudget, formatter: TimestampFormatter) {
+    init(_ call: Call, _ views: [TapView], _ budget: CopyBudget, formatter: TimestampFormatter) {
         (self.views, self.budget, self.formatter) = (views, budget, formatter)
         guard !views.isEmpty else { return }
         if views.contains(where: \.tap.showsMessages) { finders = (MessageFinder(call.rpcProtocol, .request), nil) }
-        for view in views where view.skipped > 0 {
-            view.handover.append(Array("{\"event\":\"skipped\",\"calls\":\(view.skipped)}\n".utf8))
-        }
         show(call) { $0.describeRequest(call) }
-        if call.rpcProtocol == .connectGet { showQuery(call) }
+        if let message = call.queryMessage { show(message, .request, call) }
     }
 
-    /// Shows the message of a Connect GET, which is in its query.
-    private func showQuery(_ call: Call) {
-        let head = call.received
-        guard let message = try? ConnectQuery(head.query)?.message(in: head.query) else { return }
-        var found = MessageFinder.Found(isCompressed: call.requestCompression != .identity)
-        found.add(message.span, max: MessageFinder.maxBytes)
-        show(found, .request, call)
-    }
-
-    /// Whether a reader sees the call, or would see it with another outcome.
-    var isShown: Bool { !views.isEmpty }
+    /// Whether a reader has seen something of the call.
+    var isShown: Bool { views.contains(where: \.isShown) }
 
     // MARK: What passes
 
     func received(_ body: Span<UInt8>, _ call: Call) {
         requestBody.add(body, max: budget.room(RequestCopy.maxBody))
-        finders?.request.add(body, max: budget.room(MessageFinder.maxBytes)) { show($0, .request, call) }
+        if !views.isEmpty {
+            finders?.request.add(body, max: budget.room(MessageFinder.maxBytes)) { show($0, .request, call) }
+        }
         settle()
     }
 
@@ -102,36 +74,37 @@ final class CallTap {
     }
 
     func sent(body: Span<UInt8>, _ call: Call) {
-        guard finders != nil else { return }
+        guard finders?.response != nil, !views.isEmpty else { return }
         finders?.response?.add(body, max: budget.room(MessageFinder.maxBytes)) { show($0, .response, call) }
         settle()
     }
 
     func sentEnd(trailers: HTTPHead?, _ call: Call) {
-        endResponse(call)
+        endResponse(call, isWhole: true)
         guard let trailers, trailers.count > 0 else { return }
         show(call) { $0.describeTrailers(trailers, call) }
     }
 
-    private func endResponse(_ call: Call) {
-        finders?.response?.end(isRPC: false) { show($0, .response, call) }
+    private func endResponse(_ call: Call, isWhole: Bool) {
+        let isRPC = isWhole && call.rpcProtocol.isUnaryConnect && status == 200
+        finders?.response?.end(isRPC: isRPC) { show($0, .response, call) }
+        finders?.response = nil
     }
 
     /// The call is over.
     func finished(_ call: Call) {
-        if !hasRequestEnded { finders?.request.end(isRPC: false) { show($0, .request, call) } }
-        endResponse(call)
-        show(call) { $0.describeEnd(call) }
-        for view in views {
-            guard let waiting = view.waiting, view.tap.condition.codes & 1 << UInt32(call.record.code.rawValue) != 0
-            else { continue }
-            for line in waiting { append(line, to: view, call) }
+        if !hasRequestEnded {
+            let isRPC = call.rpcProtocol == .connectUnary && call.flows.request.hasArrived
+            finders?.request.end(isRPC: isRPC) { show($0, .request, call) }
         }
+        endResponse(call, isWhole: call.record.code == .ok)
+        show(call, if: { _ in true }) { line, _ in line.describeEnd(call) }
     }
 
     // MARK: What is shown
 
     private func show(_ found: MessageFinder.Found, _ direction: Direction, _ call: Call) {
+        guard hasReaders(call) else { return }
         let number = direction == .request ? numbers.request + 1 : numbers.response + 1
         if direction == .request { numbers.request = number } else { numbers.response = number }
         let compression = direction == .request ? call.requestCompression : responseCompression
@@ -147,24 +120,20 @@ final class CallTap {
     }
 
     private func show(_ call: Call, if isMeant: (Tap) -> Bool, _ describe: (inout AccessLogLine, Tap) -> Void) {
-        for index in views.indices where isMeant(views[index].tap) {
+        guard hasReaders(call) else { return }
+        for view in views where isMeant(view.tap) {
             let queue = ByteQueue()
             var line = AccessLogLine(about: call, to: queue, formatter: formatter)
-            describe(&line, views[index].tap)
+            describe(&line, view.tap)
             line.end()
             let text = queue.readable.array
-            guard let count = views[index].waiting?.count else {
-                append(text, to: views[index], call)
-                continue
-            }
-            // The last one is the end of the call.
-            if count < Self.maxWaiting || call.isOver { views[index].waiting?.append(text) }
+            call.isOver ? view.end(text, call.record.code, at: call.now) : view.append(text, at: call.now)
         }
     }
 
-    private func append(_ line: [UInt8], to view: View, _ call: Call) {
-        guard call.worker.taps?.has(view.handover) == true else { return }
-        view.tap.spend(at: call.now)
-        view.handover.append(line)
+    /// Whether somebody reads still; if not, nothing more is read.
+    private func hasReaders(_ call: Call) -> Bool {
+        views.removeAll { call.worker.taps?.has($0.handover) != true }
+        return !views.isEmpty
     }
 }

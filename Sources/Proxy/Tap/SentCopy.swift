@@ -13,17 +13,21 @@ final class SentCopy: HTTPStream {
     private(set) var trailers: HTTPHead?
     let address: SocketAddress
     private(set) var hasBody = false
+    /// Whether the end has been sent, so that nothing is missing.
+    private(set) var hasEnded = false
     private let budget: CopyBudget
+    private unowned let call: Call
 
-    init(_ stream: any HTTPStream, to address: SocketAddress, _ budget: CopyBudget) {
-        (self.stream, self.address, self.budget) = (stream, address, budget)
+    init(_ stream: any HTTPStream, to address: SocketAddress, of call: Call, _ budget: CopyBudget) {
+        (self.stream, self.address, self.call, self.budget) = (stream, address, call, budget)
     }
 
     deinit { budget.add(-body.bytes.count) }
 
     func send(head: HTTPHead, end: Bool) {
         self.head.copy(head)
-        hasBody = !end
+        (hasBody, hasEnded) = (!end, end)
+        call.tap?.sent = self
         stream.send(head: head, end: end)
     }
 
@@ -35,6 +39,7 @@ final class SentCopy: HTTPStream {
     }
 
     func sendEnd(trailers: HTTPHead?) {
+        hasEnded = true
         if let trailers {
             let copy = HTTPHead()
             copy.copy(trailers)
@@ -55,12 +60,10 @@ final class SentCopy: HTTPStream {
 }
 
 extension UpstreamConnection {
-    /// Begins an exchange of a call for `user`; what is sent on it is copied if somebody looks at the call.
+    /// Begins an exchange of a call for `user`; what is sent on it is copied if somebody sees the call.
     func open(for user: any HTTPStreamUser, of call: Call) -> (any HTTPStream)? {
         guard let stream = open(for: user) else { return nil }
         guard let tap = call.tap else { return stream }
-        let copy = SentCopy(stream, to: address, tap.budget)
-        tap.sent = copy
-        return copy
+        return SentCopy(stream, to: address, of: call, tap.budget)
     }
 }

@@ -40,27 +40,38 @@ struct ShownMessage {
         count = found.count
         isCut = !found.isWhole
         let isCompressed = call.rpcProtocol.hasEnvelopes ? found.isCompressed : compression != .identity
-        guard found.isWhole, !found.bytes.isEmpty else {
-            let isHidden = call.redactions.hasPointers && count > 0
-            content = isHidden ? .withheld : isCompressed ? .binary(found.bytes) : Self.plain(found.bytes)
+        guard found.isWhole else {
+            content =
+                call.redactions.hasPointers ? .withheld : isCompressed ? .binary(found.bytes) : Self.plain(found.bytes)
             return
         }
-        let payload = isCompressed ? Self.decompressed(found.bytes, compression, call) : found.bytes
-        let value = payload.flatMap { call.json($0.span, direction) ?? (try? JSON.parse($0.span)) }
-        if let value {
+        let payload = isCompressed && count > 0 ? Self.decompressed(found.bytes, compression, call) : found.bytes
+        if let value = payload.flatMap({ Self.json($0.span, direction, call, isError: isError) }) {
             var shown = call.redactions.masked(value)
             // Nobody knows what is in them.
             if isError, call.redactions.hasPointers, shown["details"] != nil, let place = JSONPointer("/details") {
                 shown.replace(place, by: .string("\(Redactions.mask)"))
             }
             content = .json(shown.bytes)
-        } else if call.redactions.hasPointers {
+        } else if call.redactions.hasPointers, count > 0 {
             content = .withheld
-        } else if let payload {
-            content = Self.plain(payload)
         } else {
-            content = .binary(found.bytes)
+            content = payload.map(Self.plain) ?? .binary(found.bytes)
         }
+    }
+
+    /// A message as JSON.
+    ///
+    /// One that is not of its type has other names perhaps than those that are to be masked.
+    private static func json(
+        _ payload: Span<UInt8>,
+        _ direction: Direction,
+        _ call: Call,
+        isError: Bool
+    ) -> JSONValue? {
+        if !isError, let value = call.json(payload, direction) { return value }
+        guard isError || !call.hasMessageTypes || !call.redactions.hasPointers else { return nil }
+        return try? JSON.parse(payload)
     }
 
     private static func decompressed(_ bytes: [UInt8], _ compression: Compression, _ call: Call) -> [UInt8]? {

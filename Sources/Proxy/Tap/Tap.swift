@@ -18,6 +18,9 @@ package final class Tap: Sendable {
     /// The most events that come at once after a pause, in seconds of the rate.
     private static let burst = 1
 
+    /// How long the tap may be without further calls for what it has shown.
+    private static let maxDebt = 10 * Duration.second
+
     let condition: Condition
     /// Whether messages are shown.
     let showsMessages: Bool
@@ -59,8 +62,14 @@ package final class Tap: Sendable {
         }
     }
 
+    /// Whether the reader does not keep up.
+    var isStalled: Bool { pace.withLock { $0.isStalled } }
+
     /// One more event of a call that is seen.
     func spend(at now: Instant) {
-        pace.withLock { $0.bucket.lend(1, at: now) }
+        pace.withLock { pace in
+            // A long stream does not silence the tap for long.
+            if pace.bucket.wait(for: 1) < Self.maxDebt { pace.bucket.lend(1, at: now) }
+        }
     }
 }

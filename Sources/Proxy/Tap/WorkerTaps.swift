@@ -2,7 +2,7 @@ internal import Events
 internal import Telemetry
 internal import Time
 
-/// Who looks at the calls of a worker; none while nobody does.
+/// The taps that see the calls of a worker; none while nobody has opened one.
 ///
 /// Belongs to the worker's thread.
 final class WorkerTaps {
@@ -12,7 +12,7 @@ final class WorkerTaps {
     let formatter = TimestampFormatter()
     private let budget = CopyBudget()
 
-    /// Whether nobody looks.
+    /// Whether nobody sees calls.
     var isEmpty: Bool { taps.isEmpty && followers == 0 }
 
     func add(_ tap: Tap, _ handover: LineHandover) { taps.append((tap, handover)) }
@@ -25,12 +25,11 @@ final class WorkerTaps {
 
     func removeFollower() { followers -= 1 }
 
-    /// What looks at a call whose route is known: all taps that it is for, and for those who follow calls what keeps it so
-    /// that it can be repeated.
-    func look(at call: Call) -> CallTap? {
-        let views = taps.compactMap { tap, handover -> CallTap.View? in
-            guard tap.condition.holds(for: call), let skipped = tap.admit(at: call.now) else { return nil }
-            return CallTap.View(tap, handover, skipped: skipped)
+    /// What a call whose route is known shows: to all taps that it is for, and for those who follow calls what it takes to
+    /// repeat it.
+    func makeTap(for call: Call) -> CallTap? {
+        let views = taps.compactMap { tap, handover in
+            tap.condition.holds(for: call) ? TapView(tap, handover, budget, at: call.now) : nil
         }
         guard !views.isEmpty || followers > 0 else { return nil }
         return CallTap(call, views, budget, formatter: formatter)
@@ -39,13 +38,13 @@ final class WorkerTaps {
 
 extension Worker {
     /// Shows calls to a tap from now on: those that begin.
-    func open(_ tap: Tap, to handover: LineHandover) { watching { $0.add(tap, handover) } }
+    func open(_ tap: Tap, to handover: LineHandover) { updateTaps { $0.add(tap, handover) } }
 
     /// Shows no more calls to a tap, be it those under way.
-    func close(_ handover: LineHandover) { watching { $0.remove(handover) } }
+    func close(_ handover: LineHandover) { updateTaps { $0.remove(handover) } }
 
-    /// Changes who looks at the calls.
-    func watching(_ change: (WorkerTaps) -> Void) {
+    /// Changes who sees the calls.
+    func updateTaps(_ change: (WorkerTaps) -> Void) {
         let taps = taps ?? WorkerTaps()
         change(taps)
         self.taps = taps.isEmpty ? nil : taps

@@ -30,6 +30,8 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     private var sentBefore = 0
     /// Which span of the call is its own.
     var spanIndex: Int?
+    /// How the making of a connection that it has waited for went, if that failed.
+    var failedTimes: ConnectionTimes?
     /// When it began to wait for a connection.
     private var startedAt = Instant.start
     /// When it got its connection.
@@ -105,7 +107,9 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     /// Where its time has gone, until now or until it has ended.
     func times(ended result: AttemptResult? = nil) -> AttemptTimes {
-        var steps = connection?.times.steps(from: startedAt, to: connectedAt) ?? .init()
+        var steps =
+            connection?.times.steps(from: startedAt, to: connectedAt) ?? failedTimes?.steps(from: startedAt, to: .max)
+            ?? .init()
         if let placement { steps.dns += placement.nameTime }
         return AttemptTimes(
             began: startedAt,

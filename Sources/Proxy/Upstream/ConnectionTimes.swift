@@ -20,6 +20,13 @@ struct ConnectionTimes {
         (began, resolved, connected, secured, ready) = (now, now, now, now, now)
     }
 
+    /// The connection could not be made: the step that was under way has taken the rest of the time.
+    mutating func failed(at now: Instant, isResolved: Bool) {
+        if !isResolved { resolved = now }
+        if connected <= resolved { connected = now }
+        (secured, ready) = (now, now)
+    }
+
     /// How much of each step lies between two times: what an attempt has waited for.
     ///
     /// Nothing does of a connection that was there before the attempt.

@@ -15,7 +15,10 @@ final class Dial: UpstreamConnection.Owner {
     private var timer: Timer?
     private var lastError = UpstreamError.connectTimeout
     private var roomTimer: Timer?
-    private var times: ConnectionTimes
+    /// When its steps were over, as far as they were.
+    private(set) var times: ConnectionTimes
+    /// Whether it is known where the connection leads to.
+    private var isResolved = false
     /// How often it has been waited for a descriptor.
     private var waits = 0
 
@@ -36,6 +39,7 @@ final class Dial: UpstreamConnection.Owner {
         timer?.arm(after: upstream.settings.timeouts.connect)
         if let place {
             addresses = [place]
+            isResolved = true
             return tryNext()
         }
         upstream.dnsCache.find { [self] result in
@@ -43,6 +47,7 @@ final class Dial: UpstreamConnection.Owner {
             times.resolved = upstream.context.loop.now
             switch result {
             case .success(let found):
+                isResolved = true
                 addresses = found[...]
                 tryNext()
             case .failure(let error):
@@ -108,6 +113,7 @@ final class Dial: UpstreamConnection.Owner {
             return finish(.success(connection))
         }
         self.connection = nil
+        times.connected = max(times.resolved, connection.security?.connectedAt ?? .start)
         lastError =
             connection.security?.error.map { .security(connection.address, $0) }
             ?? .connect(connection.address, SystemError(errno))
@@ -128,6 +134,7 @@ final class Dial: UpstreamConnection.Owner {
     }
 
     private func finish(_ result: Result<UpstreamConnection, UpstreamError>) {
+        if case .failure = result { times.failed(at: upstream.context.loop.now, isResolved: isResolved) }
         roomTimer?.cancel()
         timer?.cancel()
         timer = nil

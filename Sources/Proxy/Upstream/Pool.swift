@@ -178,6 +178,7 @@ final class Pool: UpstreamConnection.Owner {
         case .failure(.security(_, .noCommonProtocol)) where version == .http1:
             upstream.speaks(.http2, insteadOf: self, at: place)
         case .failure(let error):
+            for seeker in waiting { (seeker as? Attempt)?.failedTimes = dial.times }
             fail(error)
         }
     }

@@ -46,7 +46,7 @@ extension AdminPages {
                 return respond(.text("\(found.count) calls begin with \(id); write more of the ID", status: 409))
             }
             guard let copy = view == "caller" ? call.caller : call.upstream else {
-                let why = "it did not go upstream, or nobody looked at it while it was under way"
+                let why = "it did not go upstream, no tap was open, or it may not be shown"
                 return respond(.text("the call has no request to an upstream: \(why)", status: 404))
             }
             do throws(ShellTool.Unsuitable) {

@@ -10,13 +10,14 @@ struct CallsCommand {
     private let file: String?
     private let address: String?
     private let count: Int
-    private let code: String?
+    private let codes: [String]
     private let isActive: Bool
 
     init(_ invocation: Invocation) throws(UsageError) {
-        (file, address, code) = (invocation[.config], invocation[.admin], invocation[.onlyCode])
+        (file, address) = (invocation[.config], invocation[.admin])
+        codes = invocation.values(of: .onlyCode)
         isActive = invocation.has(.active)
-        if isActive, code != nil {
+        if isActive, !codes.isEmpty {
             throw UsageError("--code cannot be used with --active: such calls have no code yet")
         }
         guard let text = invocation[.number] else {
@@ -43,7 +44,7 @@ struct CallsCommand {
             return .failure
         }
         // The page of recent calls has the last one first, that of active ones the oldest.
-        let wanted = calls.filter { code == nil || $0["code"]?.string == code }.prefix(count)
+        let wanted = calls.filter { codes.isEmpty || codes.contains($0["code"]?.string ?? "") }.prefix(count)
         for call in isActive ? Array(wanted) : wanted.reversed() {
             let lines = isActive ? Self.progress(call) : Self.lines(call)
             Terminal.print(ShownText.escaped(lines.joined(separator: "\n")))

@@ -101,7 +101,7 @@ extension CommandOption {
     )
     static let peer = CommandOption(
         "peer",
-        value: "WHO",
+        value: "PEER",
         repeats: true,
         "Only calls of these processes, written uid=1000 or gid=100."
     )
@@ -121,7 +121,7 @@ extension CommandOption {
         value: "PROGRAM",
         "Print a line for this program: curl, grpcurl or buf. The default is curl."
     )
-    static let onlyCode = CommandOption("code", value: "CODE", "Only calls with this status code.")
+    static let onlyCode = CommandOption("code", value: "CODE", repeats: true, "Only calls with this status code.")
     static let active = CommandOption("active", "Print the calls under way, the oldest first, with their progress.")
     static let listen = CommandOption(
         "listen",

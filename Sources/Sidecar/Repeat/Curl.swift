@@ -31,6 +31,10 @@ struct Curl {
                 ? command.add("--abstract-unix-socket", String(path.dropFirst()))
                 : command.add("--unix-socket", path)
         }
+        // A certificate is for the name, and the address may be one of several.
+        if case .tcp(let place) = request.place, let address = request.address, address != place {
+            command.add("--connect-to", "\(place):\(address)")
+        }
         if let file = request.tls?.authorities { command.add("--cacert", file) }
         if let identity = request.tls?.certificate {
             command.add("--cert", identity.file)
@@ -47,9 +51,10 @@ struct Curl {
 
     private mutating func addHeaders() {
         let authority = String(decoding: request.authority, as: UTF8.self)
-        if authority != request.address { command.add("-H", ShellWord("host: \(authority)")) }
+        if authority != request.ownAuthority { command.add("-H", ShellWord(Array("host: ".utf8) + request.authority)) }
         let names = request.fields.map { String(decoding: $0.name, as: UTF8.self) }
         for field in request.fields { command.add("-H", RequestCopy.word(field)) }
+        if names.contains("accept-encoding"), !request.rpcProtocol.hasEnvelopes { command.add("--compressed") }
         for name in Self.ownHeaders where !names.contains(name) { command.add("-H", "\(name):") }
         if request.acceptsTrailers, !names.contains("te") { command.add("-H", "te: trailers") }
         guard request.body != .none else { return }
@@ -88,22 +93,9 @@ struct Curl {
         let isPlain =
             target.first == UInt8(ascii: "/") && target.allSatisfy { 0x21...0x7e ~= $0 && $0 != UInt8(ascii: "#") }
         guard isPlain else {
-            command.add("--request-target", ShellWord(target))
+            command.add("--request-target", request.targetWord(after: ""))
             return command.add("", request.origin)
         }
-        command.add("--globoff --path-as-is", request.targetWord)
-    }
-}
-
-extension [UInt8] {
-    /// Whether bytes can be pasted into a terminal: UTF-8 without control characters but for line feeds, and nothing that
-    /// changes the direction of what is shown.
-    var isShellText: Bool {
-        guard (try? UTF8Span(validating: span)) != nil else { return false }
-        return String(decoding: self, as: UTF8.self).unicodeScalars.allSatisfy { scalar in
-            scalar == "\n"
-                || !scalar.properties.isBidiControl && scalar.properties.generalCategory != .control
-                    && scalar.properties.generalCategory != .format
-        }
+        command.add("--globoff --path-as-is", request.targetWord(after: request.origin))
     }
 }

@@ -24,13 +24,13 @@ enum RPCTool {
             command.add("-key", identity.key)
         }
         let authority = String(decoding: request.authority, as: UTF8.self)
-        if authority != request.address { command.add("-authority", authority) }
+        if authority != request.ownAuthority { command.add("-authority", authority) }
         addMetadata(of: request, to: &command)
         command.add("-d", try data(request))
         if case .unix(let path) = request.place {
             command.add("-unix", path)
         } else {
-            command.add("", request.address)
+            command.add("", request.ownAuthority)
         }
         command.add("", String(decoding: request.target.dropFirst(), as: UTF8.self))
         return command.text
@@ -54,7 +54,7 @@ enum RPCTool {
             command.add("--key", identity.key)
         }
         let authority = String(decoding: request.authority, as: UTF8.self)
-        if authority != request.address { command.add("-H", "host: \(authority)") }
+        if authority != request.ownAuthority { command.add("-H", "host: \(authority)") }
         addMetadata(of: request, to: &command)
         command.add("-d", try data(request))
         let path = request.target.prefix { $0 != UInt8(ascii: "?") }
@@ -72,7 +72,9 @@ enum RPCTool {
 
     private static func data(_ request: RequestCopy) throws(ShellTool.Unsuitable) -> ShellWord {
         guard let messages = request.messages else {
-            throw ShellTool.Unsuitable(text: "the messages are not known as JSON: add types, or write with=curl")
+            throw ShellTool.Unsuitable(
+                text: "the messages are not kept as JSON: add types, open a tap, or write with=curl"
+            )
         }
         return ShellWord(Array(messages.joined(separator: [UInt8(ascii: "\n")])))
     }

@@ -43,7 +43,7 @@ extension RequestCopy {
     }
 
     /// The authority of `origin`.
-    var address: String {
+    var ownAuthority: String {
         switch place {
         case .tcp(let address): address
         case .unix: "localhost"
@@ -51,10 +51,10 @@ extension RequestCopy {
     }
 
     /// The path and the query, with variables for the values that are not shown.
-    var targetWord: ShellWord {
+    func targetWord(after start: String) -> ShellWord {
         var word = ShellWord()
         let mask = "=\(Redactions.mask)"
-        var rest = (origin + String(decoding: target, as: UTF8.self))[...]
+        var rest = (start + String(decoding: target, as: UTF8.self))[...]
         while let range = rest.firstRange(of: mask) {
             let name = rest[..<range.lowerBound].suffix { !"?&;#".contains($0) }
             word.append("\(rest[..<range.lowerBound])=")

@@ -1,4 +1,5 @@
-internal import Proxy
+internal import Bytes
+internal import RPC
 
 /// One word of a command for `sh`, which gets it byte for byte (POSIX, Shell Command Language §2.2).
 struct ShellWord {
@@ -14,7 +15,7 @@ struct ShellWord {
     /// A text as one word.
     init(_ text: [UInt8]) { append(text) }
 
-    /// Adds bytes, none of which is NUL.
+    /// Adds bytes, none of which is NUL, and the last of which is no line feed if there are control characters.
     mutating func append(_ bytes: [UInt8]) {
         guard !bytes.isEmpty || !text.isEmpty else {
             text = Array("''".utf8)
@@ -24,11 +25,19 @@ struct ShellWord {
             text += bytes
             return
         }
+        // What a terminal would not take as it is.
+        guard bytes.isShellText else { return appendEncoded(bytes) }
         text.append(UInt8(ascii: "'"))
         for byte in bytes {
             if byte == UInt8(ascii: "'") { text += Array(#"'\''"#.utf8) } else { text.append(byte) }
         }
         text.append(UInt8(ascii: "'"))
+    }
+
+    private mutating func appendEncoded(_ bytes: [UInt8]) {
+        let queue = ByteQueue()
+        queue.append(base64: bytes.span, padded: true)
+        text += Array("\"$(printf %s ".utf8) + queue.readable.array + Array(" | base64 -d)\"".utf8)
     }
 
     /// Adds a text of our own.
@@ -52,6 +61,19 @@ struct ShellWord {
         switch byte {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
         default: "-_./:=,@%+".utf8.contains(byte)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether bytes can be pasted into a terminal: UTF-8 without control characters but for line feeds, and nothing that
+    /// changes the direction of what is shown.
+    var isShellText: Bool {
+        guard (try? UTF8Span(validating: span)) != nil else { return false }
+        return String(decoding: self, as: UTF8.self).unicodeScalars.allSatisfy { scalar in
+            scalar == "\n"
+                || !scalar.properties.isBidiControl && scalar.properties.generalCategory != .control
+                    && scalar.properties.generalCategory != .format
         }
     }
 }

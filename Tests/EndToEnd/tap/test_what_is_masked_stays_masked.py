@@ -1,0 +1,171 @@
+"""What `redact` masks does not come out by another name, by an error, by a path or by the line that repeats a call."""
+
+import gzip
+import json
+import struct
+
+import httpx
+import pytest
+from support import protocol
+from support.http1.recorder import JSON
+from support.schemas import compiled
+
+PROTO = """
+syntax = "proto3";
+package shop;
+import "google/api/annotations.proto";
+message Card { string card_number = 1; string note = 2; }
+message Reply { string card_number = 1; }
+service Shop {
+  rpc Pay(Card) returns (Reply) { option (google.api.http) = { post: "/pay/{card_number}" body: "*" }; }
+}
+"""
+SECRET = "41114111"
+REDACT = "{ redact: { json: [/cardNumber] } }"
+
+
+@pytest.fixture
+def types(tmp_path):
+    (tmp_path / "shop.proto").write_text(PROTO)
+    (tmp_path / "shop.binpb").write_bytes(compiled(tmp_path, "shop.proto"))
+    return tmp_path / "shop.binpb"
+
+
+@pytest.fixture
+def start(martlet, recorder, types):
+    def start(speaks="same", response=JSON):
+        upstream = recorder(response)
+        return martlet(
+            f"""
+            listen: 127.0.0.1:0
+            upstreams: {{ default: {{ url: "{upstream.url}", speaks: {speaks} }} }}
+            types: {{ files: {types} }}
+            interceptors: [ {REDACT} ]
+            """
+        )
+
+    return start
+
+
+def all_that_is_shown(proxy, seen):
+    """The events, and every line for each call."""
+    calls = {event["call"] for event in seen.events if "call" in event}
+    views = [f"view={view}&with={tool}" for view in ("caller", "upstream") for tool in ("curl", "grpcurl", "buf")]
+    return json.dumps(seen.events) + "".join(proxy.admin(f"/calls/{call}/curl?{view}").text for call in calls for view in views)
+
+
+@pytest.mark.parametrize("speaks", ["same", "rest", "grpc_web"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"card_number": SECRET},
+        {"cardNumber": SECRET},
+        {"card_number": SECRET, "unknown": 1},
+        {"note": "n", "card_number": SECRET},
+    ],
+    ids=json.dumps,
+)
+def test_names_of_fields(start, tap, speaks, message):
+    proxy = start(speaks)
+    seen = tap(proxy, messages="true")
+    with proxy.http() as http:
+        http.post("/shop.Shop/Pay", json=message)
+        http.get("/shop.Shop/Pay", params={"connect": "v1", "encoding": "json", "message": json.dumps(message)})
+        http.post(f"/pay/{SECRET}", json={"note": "n"})
+    seen.until("end", 3)
+    shown = all_that_is_shown(proxy, seen)
+    # The path of REST is in the log, too, where it is called path.
+    assert SECRET not in shown.replace(f"/pay/{SECRET}", "")
+
+
+def test_a_line_that_is_masked_says_so(start, tap):
+    proxy = start()
+    seen = tap(proxy)
+    with proxy.http() as http:
+        http.post("/shop.Shop/Pay", json={"card_number": SECRET, "note": "n"})
+    line = proxy.admin(f"/calls/{seen.until('end')[0]['call']}/curl").text
+    assert line.startswith("# the body has *** for what is not shown\n") and '{"cardNumber":"***","note":"n"}' in line
+
+
+def test_an_error_is_not_read_as_a_response(start, tap):
+    error = b'{"code":"aborted","message":"no","details":[{"type":"a.B","value":"%s"}]}' % SECRET.encode()
+    head = b"HTTP/1.1 409 No\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(error)
+    proxy = start(response=head + error)
+    seen = tap(proxy, messages="true")
+    with proxy.http() as http:
+        http.post("/shop.Shop/Pay", json={"note": "n"})
+    seen.until("end")
+    (message,) = seen.of("message", direction="response")
+    assert message["json"] == {"code": "aborted", "message": "no", "details": "***"}
+
+
+def test_calls_that_are_rejected_before_their_route_show_no_headers(martlet, recorder):
+    proxy = martlet(upstream=recorder().url)
+    with proxy.http() as http:
+        response = http.get("/", headers={"x-ssn": SECRET, "origin": "http://evil.example", "sec-fetch-site": "cross-site"})
+    assert response.status_code == 403
+    call = proxy.admin("/calls/recent").json()["calls"][0]["call"]
+    line = proxy.admin(f"/calls/{call}/curl").text
+    assert SECRET not in line and "${MARTLET_X_SSN}" in line
+
+
+def test_messages_that_unpack_to_much_are_not_kept(start, tap):
+    proxy = start()
+    seen = tap(proxy)
+    packed = gzip.compress(json.dumps({"note": "x" * 200_000}).encode())
+    body = b"".join(struct.pack(">BI", 1, len(packed)) + packed for _ in range(40))
+    headers = {"content-type": "application/connect+json", "connect-content-encoding": "gzip", "connect-protocol-version": "1"}
+    with proxy.http() as http:
+        http.post("/shop.Shop/Pay", content=body, headers=headers)
+    response = proxy.admin(f"/calls/{seen.until('end')[0]['call']}/curl?with=buf")
+    assert response.status_code == 422 and "the messages are not kept as JSON" in response.text
+
+
+def test_empty_messages_are_messages(martlet, recorder, types, tap):
+    empty = b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 0\r\n\r\n"
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstream: {recorder(empty).url}\ntypes: {{ files: {types} }}")
+    seen = tap(proxy, messages="true")
+    with proxy.http() as http:
+        http.post("/shop.Shop/Pay", headers=protocol.CONNECT_UNARY_PROTO.headers())
+    seen.until("end")
+    assert [(event["direction"], event["json"]) for event in seen.of("message")] == [("request", {}), ("response", {})]
+
+
+def test_a_filter_by_code_counts_only_what_it_shows(martlet, recorder, tap):
+    proxy = martlet(upstream=recorder().url, more="workers: 1\ninterceptors: [ { when: { path: /no }, reject: { code: aborted } } ]")
+    seen = tap(proxy, code="aborted", rate="1/m")
+    with proxy.http() as http:
+        for _ in range(50):
+            http.get("/")
+        http.get("/no")
+    seen.until("end")
+    assert not seen.of("skipped") and {event.get("path", "/no") for event in seen.events} == {"/no"}
+
+
+def test_an_upstream_is_called_by_the_name_of_its_certificate(martlet, recorder, authority, tap, shell):
+    ours = authority()
+    upstream = recorder(tls=ours.issue("shop.example").server())
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams: {{ default: {{ url: "{upstream.url}", tls: {{ ca: {ours.file}, server_name: shop.example }} }} }}
+        """
+    )
+    seen = tap(proxy)
+    with proxy.http() as http:
+        assert http.post("/a", content=b"x").status_code == 200
+    line = proxy.admin(f"/calls/{seen.until('end')[0]['call']}/curl?view=upstream").text
+    assert f"--connect-to shop.example:{upstream.port}:127.0.0.1:{upstream.port}" in line
+    result = shell(line)
+    assert result.returncode == 0, result.stderr
+    assert [request.body for request in upstream.requests] == [b"x"] * 2
+
+
+def test_compressed_responses_are_shown_as_text(martlet, recorder, tap, shell):
+    packed = gzip.compress(b"hello")
+    head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % len(packed)
+    proxy = martlet(upstream=recorder(head + packed).url)
+    seen = tap(proxy)
+    httpx.get(proxy.url, trust_env=False)
+    result = shell(proxy.admin(f"/calls/{seen.until('end')[0]['call']}/curl").text)
+    assert result.stdout.endswith(b"hello")
