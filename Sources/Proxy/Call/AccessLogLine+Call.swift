@@ -75,6 +75,11 @@ extension AccessLogLine {
         let peer = call.peer.text
         field("peer", text: peer.span)
         field("protocol", text: call.protocolName)
+        guard let context = call.tracing?.context else { return }
+        let id = ByteQueue(pool: call.worker.context.buffers)
+        id.append(paddedHexadecimal: context.traceHigh)
+        id.append(paddedHexadecimal: context.traceLow)
+        field("trace_id", text: id.readable)
     }
 
     mutating func writeRequest(_ call: Call) {

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import RPC
 internal import Telemetry
 internal import Time
 
@@ -41,6 +42,8 @@ extension AccessLogLine {
                 field("ended_ms", milliseconds: end.time - start)
                 field("result", text: end.result.label)
             }
+            if let status = attempt.status { field("status", number: status) }
+            if let code = attempt.code { field("code", text: code.name) }
             endObject()
         }
         endArray()

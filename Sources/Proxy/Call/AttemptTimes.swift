@@ -1,4 +1,5 @@
 internal import Bytes
+internal import RPC
 internal import Telemetry
 internal import Time
 
@@ -15,6 +16,10 @@ struct AttemptTimes {
     /// Where it went, if it went anywhere.
     let address: SocketAddress?
     let isHedge: Bool
+    /// The HTTP status of its response; nil if none came.
+    let status: Int?
+    /// What its response ended with, if that is not what the caller got.
+    let code: RPCCode?
     /// What became of it, and when; nil while it is under way.
     var end: (result: AttemptResult, time: Instant)?
 }

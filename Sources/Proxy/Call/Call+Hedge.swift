@@ -109,12 +109,13 @@ extension Call {
     /// - Returns: whether that is so.
     func drops(_ attempt: Attempt, _ head: HTTPHead, in rpcProtocol: RPCProtocol) -> Bool {
         guard let hedge = upstreamLeg.hedge, hedge.policy.isFailure(head, in: rpcProtocol) else { return false }
-        attempt.count(.ok)
         if let index = head.first(.grpcStatus) {
             let code = RPCCode(grpcStatus: head.value(at: index))
+            attempt.code = code
             attempt.report(code: code)
             if let span = attempt.spanIndex { tracing?.ended(span, with: code) }
         }
+        attempt.count(.ok)
         let pushback = head.first(Self.pushback).map { RetryPushback(head.value(at: $0)) }
         return goOn(without: attempt, isFailure: true, pushback)
     }

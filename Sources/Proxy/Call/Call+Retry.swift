@@ -61,8 +61,9 @@ extension Call {
     func retry(_ reason: RetryReason, at index: Int, _ event: ChainEvent) {
         if let upstream = route.upstream { worker.counters.retry(reason, on: upstream.counter) }
         worker.counters.verdict(run.chain.links[index].counter, .retry)
-        if let span = upstreamLeg.attempt?.spanIndex, let code = event.code.flatMap({ RPCCode(rawValue: $0) }) {
-            tracing?.ended(span, with: code)
+        if let attempt = upstreamLeg.attempt, let code = event.code.flatMap({ RPCCode(rawValue: $0) }) {
+            attempt.code = code
+            if let span = attempt.spanIndex { tracing?.ended(span, with: code) }
         }
         record.isRetried = true
         // The upstream did respond.

@@ -14,7 +14,8 @@ public enum ShownURL {
 
     /// Whether a header, whose name is in small letters, is named like a credential.
     public static func isSecret(field name: String) -> Bool {
-        parts.contains { name.contains($0) } || ["authorization", "cookie", "jwt"].contains { name.contains($0) }
+        parts.contains { name.contains($0) } || ["authorization", "cookie"].contains { name.contains($0) }
+            || name.split { "-_".contains($0) }.contains { ["auth", "jwt", "sid", "pwd", "otp", "pin"].contains($0) }
     }
 
     /// Headers whose values are URLs.
@@ -39,6 +40,8 @@ public enum ShownURL {
             rest = rest[field.endIndex...]
             if let equals = field.firstIndex(of: "="), isSecret(field[..<equals], hidden) {
                 text += field[...equals] + "\(Redactions.mask)"
+                // A value may have semicolons, as only some take them for separators.
+                rest = rest.drop { !"&#".contains($0) }
             } else {
                 text += field
             }

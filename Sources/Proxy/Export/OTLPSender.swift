@@ -130,7 +130,7 @@ final class OTLPSender<Batch: OTLPBatch> {
         switch result {
         case .success(let response) where 200..<300 ~= response.status:
             let partial = PartialSuccess(response.body, isJSON: isJSON)
-            step = state.succeeded(batch.count, rejected: partial.rejected, Self.text(of: partial))
+            step = state.succeeded(batch.count, rejected: batch.failed(partial.rejected), Self.text(of: partial))
         case .success(let response):
             let field = response.fields.first { $0.name == "retry-after" }
             let pause = field.flatMap { RetryAfter.time($0.value.span, now: loop.clock.wall) }
@@ -146,7 +146,7 @@ final class OTLPSender<Batch: OTLPBatch> {
 
     private static func text(of partial: PartialSuccess) -> String? {
         guard partial.rejected > 0 else { return nil }
-        let reason = partial.message.isEmpty ? "" : ": \(partial.message)"
+        let reason = partial.message.isEmpty ? "" : ": \(partial.message.prefix(200))"
         return "the receiver rejected \(partial.rejected) \(Batch.items)\(reason)"
     }
 

@@ -80,7 +80,7 @@ extension Call {
         let isTyped = hasMessageTypes && spoken.isUnaryConnect
         guard !isHidden, !isTyped || codec == .json,
             let value = isTyped ? json(body.bytes.span, .request) : try? JSON.parse(body.bytes.span)
-        else { return .missing("parts of it are not shown") }
+        else { return .missing("nobody knows what of it may be shown") }
         let masked = redactions.masked(value)
         return masked == value ? .bytes(body.bytes) : .masked(masked.bytes)
     }
@@ -92,6 +92,7 @@ extension Call {
         finder.add(body.bytes.span) { found.append($0) }
         finder.end(isRPC: rpcProtocol == .connectUnary) { found.append($0) }
         if let queryMessage { found.append(queryMessage) }
+        guard finder.isBetweenMessages, found.count <= RequestCopy.maxMessages else { return nil }
         var (messages, size) = ([[UInt8]](), 0)
         for message in found {
             guard case .json(let json) = ShownMessage(message, compression, .request, self).content else { return nil }

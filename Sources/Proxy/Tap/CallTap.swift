@@ -98,42 +98,54 @@ final class CallTap {
             finders?.request.end(isRPC: isRPC) { show($0, .request, call) }
         }
         endResponse(call, isWhole: call.record.code == .ok)
-        show(call, if: { _ in true }) { line, _ in line.describeEnd(call) }
+        showEnd(call)
     }
 
     // MARK: What is shown
 
     private func show(_ found: MessageFinder.Found, _ direction: Direction, _ call: Call) {
-        guard hasReaders(call) else { return }
         let number = direction == .request ? numbers.request + 1 : numbers.response + 1
         if direction == .request { numbers.request = number } else { numbers.response = number }
+        // Nothing is read for those who have no room for it.
+        let ready = readers(call) { $0.tap.showsMessages && $0.hasRoom(at: call.now) }
+        guard !ready.isEmpty else { return }
         let compression = direction == .request ? call.requestCompression : responseCompression
         let isError = direction == .response && call.rpcProtocol.isUnaryConnect && status != 200
         let shown = ShownMessage(found, compression, direction, call, isError: isError)
-        show(call, if: \.showsMessages) { line, tap in
-            line.describe(shown, number, direction, call, max: tap.maxBytes)
+        for view in ready {
+            let max = view.tap.maxBytes
+            view.append(line(call) { $0.describe(shown, number, direction, call, max: max) }, at: call.now)
         }
     }
 
     private func show(_ call: Call, _ describe: (inout AccessLogLine) -> Void) {
-        show(call, if: { _ in true }) { line, _ in describe(&line) }
+        let ready = readers(call) { !$0.isOfEndAlone && $0.hasRoom(at: call.now) }
+        guard !ready.isEmpty else { return }
+        let text = line(call, describe)
+        for view in ready { view.append(text, at: call.now) }
     }
 
-    private func show(_ call: Call, if isMeant: (Tap) -> Bool, _ describe: (inout AccessLogLine, Tap) -> Void) {
-        guard hasReaders(call) else { return }
-        for view in views where isMeant(view.tap) {
-            let queue = ByteQueue()
-            var line = AccessLogLine(about: call, to: queue, formatter: formatter)
-            describe(&line, view.tap)
-            line.end()
-            let text = queue.readable.array
-            call.isOver ? view.end(text, call.record.code, at: call.now) : view.append(text, at: call.now)
+    private func showEnd(_ call: Call) {
+        for view in readers(call, if: { _ in true }) {
+            let isOfEndAlone = view.isOfEndAlone
+            guard view.ends(with: call.record.code, at: call.now) else { continue }
+            if isOfEndAlone { view.append(line(call) { $0.describeRequest(call) }, at: call.now) }
+            view.append(line(call) { $0.describeEnd(call) }, at: call.now)
         }
     }
 
-    /// Whether somebody reads still; if not, nothing more is read.
-    private func hasReaders(_ call: Call) -> Bool {
+    private func line(_ call: Call, _ describe: (inout AccessLogLine) -> Void) -> [UInt8] {
+        let queue = ByteQueue()
+        var line = AccessLogLine(about: call, to: queue, formatter: formatter)
+        describe(&line)
+        line.end()
+        let bytes = queue
+        return bytes.readable.array
+    }
+
+    /// The views of those who read still, and are meant; if nobody reads, nothing more is read of the call.
+    private func readers(_ call: Call, if isMeant: (TapView) -> Bool) -> [TapView] {
         views.removeAll { call.worker.taps?.has($0.handover) != true }
-        return !views.isEmpty
+        return views.filter(isMeant)
     }
 }

@@ -41,6 +41,9 @@ struct MessageFinder {
         base64 = rpcProtocol == .grpcWebText ? Base64Decoder() : nil
     }
 
+    /// Whether nothing is missing of the message that has come last.
+    var isBetweenMessages: Bool { !hasEnvelopes || scanner.isBetweenMessages }
+
     /// How many bytes are kept of a message that has not come whole.
     var held: Int { current.bytes.count }
 

@@ -27,6 +27,9 @@ package struct RequestCopy: Sendable {
     /// The most bytes of a body that are kept.
     static let maxBody = 16 * 1024
 
+    /// The most messages that are kept as JSON.
+    static let maxMessages = 64
+
     /// Where the request went.
     package enum Place: Equatable, Sendable {
         /// A host, or an address, with its port.

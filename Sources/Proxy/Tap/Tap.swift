@@ -13,6 +13,8 @@ package final class Tap: Sendable {
         var isStalled = false
         /// The calls that were left out since the last that was not.
         var skipped = 0
+        /// How many calls wait for their outcome.
+        var waiting = TokenBucket(Tap.maxWaiting, per: .second, burst: Tap.maxWaiting)
     }
 
     /// The most events that come at once after a pause, in seconds of the rate.
@@ -20,6 +22,9 @@ package final class Tap: Sendable {
 
     /// How long the tap may be without further calls for what it has shown.
     private static let maxDebt = 10 * Duration.second
+
+    /// How many calls in a second may wait for their outcome.
+    private static let maxWaiting = 2000
 
     let condition: Condition
     /// Whether messages are shown.
@@ -62,8 +67,25 @@ package final class Tap: Sendable {
         }
     }
 
-    /// Whether the reader does not keep up.
-    var isStalled: Bool { pace.withLock { $0.isStalled } }
+    /// Whether a call may be kept until its outcome is known.
+    func admitWaiting(at now: Instant) -> Bool {
+        pace.withLock { pace in
+            guard !pace.isStalled, pace.waiting.spend(at: now) else {
+                pace.skipped += 1
+                return false
+            }
+            return true
+        }
+    }
+
+    /// Whether another event of a call that is seen may be shown.
+    func hasRoom(at now: Instant) -> Bool {
+        pace.withLock { pace in
+            // Refills it.
+            pace.bucket.lend(0, at: now)
+            return !pace.isStalled && pace.bucket.wait(for: 1) < Self.maxDebt
+        }
+    }
 
     /// One more event of a call that is seen.
     func spend(at now: Instant) {

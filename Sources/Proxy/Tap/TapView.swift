@@ -14,7 +14,7 @@ final class TapView {
     /// What waits for the outcome; none if the reader does not ask for that.
     private var waiting: [[UInt8]]?
     private var held = 0
-    /// How many lines found no room there.
+    /// How many lines were left out.
     private var lost = 0
     /// Whether the reader has got something of the call.
     private(set) var isShown = false
@@ -23,7 +23,7 @@ final class TapView {
     init?(_ tap: Tap, _ handover: LineHandover, _ budget: CopyBudget, at now: Instant) {
         (self.tap, self.handover, self.budget) = (tap, handover, budget)
         guard tap.condition.codes == 0 else {
-            guard !tap.isStalled else { return nil }
+            guard tap.admitWaiting(at: now) else { return nil }
             waiting = []
             return
         }
@@ -31,6 +31,33 @@ final class TapView {
     }
 
     deinit { budget.add(-held) }
+
+    /// Whether the outcome decides if the reader sees the call, and nothing of it needs to be kept until then.
+    var isOfEndAlone: Bool { waiting != nil && !tap.showsMessages }
+
+    /// Whether there is room for another line; if not, it counts as lost.
+    func hasRoom(at now: Instant) -> Bool {
+        let hasRoom =
+            if let waiting { waiting.count < Self.maxWaiting && budget.room(1) > 0 } else { tap.hasRoom(at: now) }
+        if !hasRoom { lost += 1 }
+        return hasRoom
+    }
+
+    /// Shows an event.
+    func append(_ line: [UInt8], at now: Instant) {
+        guard waiting != nil else { return send(line, at: now) }
+        waiting?.append(line)
+        held += line.count
+        budget.add(line.count)
+    }
+
+    /// Whether the reader sees the end of the call, and with it what has waited.
+    func ends(with code: RPCCode, at now: Instant) -> Bool {
+        guard let waiting = waiting.take() else { return true }
+        guard tap.condition.codes & 1 << UInt32(code.rawValue) != 0, begin(at: now) else { return false }
+        for line in waiting { send(line, at: now) }
+        return true
+    }
 
     /// Whether the tap sees one more call; tells how many it has left out before.
     private func begin(at now: Instant) -> Bool {
@@ -40,28 +67,9 @@ final class TapView {
         return true
     }
 
-    /// Shows an event.
-    func append(_ line: [UInt8], at now: Instant) {
-        guard waiting != nil else { return send(line, at: now) }
-        guard waiting!.count < Self.maxWaiting, budget.room(1) > 0 else {
-            lost += 1
-            return
-        }
-        waiting?.append(line)
-        held += line.count
-        budget.add(line.count)
-    }
-
-    /// Shows the last event of a call, and what has waited for the outcome.
-    func end(_ line: [UInt8], _ code: RPCCode, at now: Instant) {
-        guard let waiting = waiting.take() else { return send(line, at: now) }
-        guard tap.condition.codes & 1 << UInt32(code.rawValue) != 0, begin(at: now) else { return }
-        for line in waiting { send(line, at: now) }
-        if lost > 0 { send(Array("{\"lost\":\(lost)}\n".utf8), at: now) }
-        send(line, at: now)
-    }
-
     private func send(_ line: [UInt8], at now: Instant) {
+        if lost > 0 { handover.append(Array("{\"lost\":\(lost)}\n".utf8)) }
+        lost = 0
         tap.spend(at: now)
         handover.append(line)
     }

@@ -131,13 +131,28 @@ extension Call {
             attributes.append(SpanRecord.Attribute("http.response.status_code", .number(record.status)))
         }
         if isServerError { attributes.append(SpanRecord.Attribute("error.type", errorType)) }
-        attributes.append(SpanRecord.Attribute("client.address", .text(peer.text)))
+        let id = ByteQueue()
+        appendID(to: id)
+        attributes.append(SpanRecord.Attribute("martlet.call", .text(id.readable.array)))
+        attributes += Self.attributes(peer.text, "client.address", "client.port")
         attributes.append(SpanRecord.Attribute("martlet.decided_by", decidedBy ?? "upstream"))
         if let number = routeNumber {
             let name = generation.name(ofRoute: number).map { String(decoding: $0, as: UTF8.self) }
             attributes.append(SpanRecord.Attribute("martlet.route", name ?? "\(number)"))
         }
         return attributes
+    }
+
+    /// An address as the conventions have it: without a port, which is another attribute.
+    private static func attributes(_ text: [UInt8], _ name: StaticString, _ port: StaticString) -> [SpanRecord
+        .Attribute]
+    {
+        guard let address = HostPort(String(decoding: text, as: UTF8.self)) else {
+            return [SpanRecord.Attribute("\(name)", .text(text))]
+        }
+        return [
+            SpanRecord.Attribute("\(name)", address.host), SpanRecord.Attribute("\(port)", .number(Int(address.port))),
+        ]
     }
 
     private func attemptAttributes(
@@ -154,7 +169,7 @@ extension Call {
             }
         }
         if let address = attempt.address {
-            attributes.append(SpanRecord.Attribute("network.peer.address", "\(address)"))
+            attributes += Self.attributes(Array("\(address)".utf8), "network.peer.address", "network.peer.port")
         }
         if let code, let status = statusCode(code) { attributes.append(status) }
         if let status = attempt.status {

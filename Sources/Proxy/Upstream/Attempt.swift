@@ -37,6 +37,9 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     /// When it got its connection.
     private(set) var connectedAt = Instant.start
     private var respondedAt = Instant.start
+    private var status = 0
+    /// What its response ended with, if the call went on without it.
+    var code: RPCCode?
     private var endedAt = Instant.start
     /// Where it goes among several addresses.
     var placement: Placement?
@@ -118,6 +121,8 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
             steps: steps,
             address: peerAddress ?? placement?.address?.address,
             isHedge: isHedge,
+            status: hasHead ? status : nil,
+            code: code,
             end: result.map { ($0, isOver ? endedAt : upstream.context.loop.now) }
         )
     }
@@ -257,6 +262,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         hasResponded = true
         hasHead = true
         respondedAt = upstream.context.loop.now
+        self.status = status
         if let spanIndex { call.tracing?.responded(spanIndex, status: status) }
         firstByteTimer.take()?.cancel()
         attemptTimer.take()?.cancel()

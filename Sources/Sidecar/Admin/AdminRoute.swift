@@ -54,7 +54,7 @@ struct AdminRoute: Sendable {
         let routes = served(pages).filter { $0.paths.contains { name(in: path, by: $0) != nil } }
         guard !routes.isEmpty else {
             let isTap = all.contains { $0.page == .tap && $0.paths.contains { name(in: path, by: $0) != nil } }
-            let text = "this address does not show calls; add tap: true to it in the file, or use a Unix socket"
+            let text = "this address has no tap; add tap: true to it in the file, or use a Unix socket"
             guard !isTap else { throw Rejection(response: .init(status: 403, text: text)) }
             throw Rejection(response: .init(status: 404, text: "page not found; GET / lists the pages"))
         }

@@ -1,4 +1,6 @@
+internal import Events
 internal import HTTP
+internal import Time
 
 /// The streams that the admin sockets serve; nothing is paid while there are none.
 final class AdminStreams {
@@ -10,8 +12,16 @@ final class AdminStreams {
     /// The number of streams.
     var count: Int { open.count }
 
-    /// Whether there may be no more.
-    var isFull: Bool { open.count >= Self.maxCount }
+    /// How long a reader may take nothing before another may have its place.
+    private static let patience = 60 * Duration.second
+
+    /// Whether there may be no more; readers that take nothing lose their streams first.
+    var isFull: Bool {
+        guard open.count >= Self.maxCount else { return false }
+        let limit = Clock.system.now - Self.patience
+        for lines in Array(open.values) where lines.waitsSince < limit { lines.reset() }
+        return open.count >= Self.maxCount
+    }
 
     /// Makes a stream on an exchange whose head has been sent, and keeps it until it is closed.
     func begin(on stream: any HTTPStream) -> LineStream {

@@ -25,7 +25,7 @@ struct BrowserOrigin {
         let host = Host.withoutPort(Array(authority.utf8).span).string
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let address = isBracketed ? String(host.dropFirst().dropLast()) : host
-        return host == "localhost" || IPAddress(address)?.isLoopback == true
+        return host.lowercased() == "localhost" || IPAddress(address)?.isLoopback == true
     }
 
     /// Whether the page behind the request was served by the host that the request names, or the user typed its address.

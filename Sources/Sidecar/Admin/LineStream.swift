@@ -1,6 +1,8 @@
 internal import Bytes
+internal import Events
 internal import HTTP
 internal import Telemetry
+internal import Time
 
 /// A response of lines of JSON to one reader: `application/x-ndjson`.
 ///
@@ -23,6 +25,8 @@ final class LineStream {
     private var stream: (any HTTPStream)?
     private var isEnding = false
     private var isStalled = false
+    /// Since when the reader has taken nothing, though something waits.
+    private(set) var waitsSince = Instant.max
     private var isSending = false
 
     /// Makes a stream on an exchange whose head has been sent.
@@ -38,6 +42,7 @@ final class LineStream {
         guard !isEnding else { return }
         buffer.append(item)
         send()
+        if buffer.isEmpty { waitsSince = .max } else { waitsSince = min(waitsSince, Clock.system.now) }
         noteStall()
     }
 
@@ -59,8 +64,16 @@ final class LineStream {
 
     /// The reader can be sent more.
     func drained() {
+        waitsSince = .max
         send()
         noteStall()
+    }
+
+    /// Ends the stream without what waits.
+    func reset() {
+        let stream = stream
+        wasReset()
+        stream?.reset(.canceled)
     }
 
     /// The reader is gone.

@@ -72,13 +72,15 @@ enum TapQuery {
     private static func peer(_ values: [String]) throws(Malformed) -> Node {
         var entries: [Node.Entry] = []
         for key in ["uid", "gid"] {
-            let found = values.filter { $0.hasPrefix("\(key)=") }.map {
+            let found = values.filter { $0.hasPrefix("\(key)=") || $0.hasPrefix("\(key):") }.map {
                 Node.plain(String($0.dropFirst(4)), at: .start)
             }
             guard !found.isEmpty else { continue }
             entries.append(Node.Entry(key: key, keyMark: .start, value: Node(.sequence(found), at: .start)))
         }
-        if let other = values.first(where: { !$0.hasPrefix("uid=") && !$0.hasPrefix("gid=") }) {
+        if let other = values.first(where: { value in
+            !["uid=", "uid:", "gid=", "gid:"].contains { value.hasPrefix($0) }
+        }) {
             throw Malformed(text: "\"peer\" cannot be \(Diagnostic.quote(other)); write uid=1000 or gid=100")
         }
         return Node(.mapping(entries), at: .start)

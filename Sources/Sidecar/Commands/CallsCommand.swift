@@ -1,4 +1,5 @@
 internal import Documents
+internal import RPC
 
 /// `martlet calls`: the calls that ended last, with where their time went, or those that are under way.
 struct CallsCommand {
@@ -16,6 +17,10 @@ struct CallsCommand {
     init(_ invocation: Invocation) throws(UsageError) {
         (file, address) = (invocation[.config], invocation[.admin])
         codes = invocation.values(of: .onlyCode)
+        let known = RPCCode.allCases.map { "\($0.name)" }
+        if let code = codes.first(where: { !known.contains($0) }) {
+            throw UsageError("unknown code", code, among: known, command: "calls")
+        }
         isActive = invocation.has(.active)
         if isActive, !codes.isEmpty {
             throw UsageError("--code cannot be used with --active: such calls have no code yet")
@@ -55,7 +60,9 @@ struct CallsCommand {
     /// What is printed of a call that is under way.
     static func progress(_ call: JSONValue) -> [String] {
         let elapsed = milliseconds(number(call["elapsed_ms"]))
-        let title = "\(call["phase"]?.string ?? "") for \(elapsed) \(call["protocol"]?.string ?? "") \(name(of: call))"
+        let id = (call["call"]?.string ?? "").prefix(TapText.idLength)
+        let title =
+            "\(id) \(call["phase"]?.string ?? "") for \(elapsed) \(call["protocol"]?.string ?? "") \(name(of: call))"
         let bodies = ["request", "response"].compactMap { part -> String? in
             let bytes = number(call["\(part)_bytes"])
             guard bytes > 0 else { return nil }
@@ -85,8 +92,9 @@ struct CallsCommand {
         let tries = attempts > 1 ? ", \(attempts) attempts" : ""
         let decider = call["decided_by"]?.string ?? ""
         let by = decider == "upstream" ? "" : ", by \(decider)"
+        let id = (call["call"]?.string ?? "").prefix(TapText.idLength)
         let title =
-            "\(time) \(call["code"]?.string ?? "?") \(milliseconds(total)) \(call["protocol"]?.string ?? "") "
+            "\(time) \(id) \(call["code"]?.string ?? "?") \(milliseconds(total)) \(call["protocol"]?.string ?? "") "
             + "\(method)\(target(of: call))\(tries)\(by)"
         let message = call["message"]?.string.map { ["  \($0)"] } ?? []
         return [title] + message + bars(call, total)
@@ -100,19 +108,34 @@ struct CallsCommand {
     /// A bar for each stage, behind those before it, and for each of several attempts.
     private static func bars(_ call: JSONValue, _ total: Double) -> [String] {
         guard total > 0, let stages = call["stages"] else { return [] }
+        if case .array(let attempts)? = call["attempt_times"] { return bars(stages, attempts, total) }
         var before = 0.0
-        let bars = parts(stages, total).map { part in
+        return parts(stages, total).map { part in
             defer { before += part.time }
             return bar(part.name, from: before, part.time, of: total)
         }
-        guard case .array(let attempts)? = call["attempt_times"] else { return bars }
+    }
+
+    /// A bar for the chain, for each attempt, and for each pause between attempts.
+    private static func bars(_ stages: JSONValue, _ attempts: [JSONValue], _ total: Double) -> [String] {
+        var end = number(stages["chain_ms"])
+        var bars = [bar("chain", from: 0, end, of: total)]
+        for (index, attempt) in attempts.enumerated() {
+            let (began, ended) = (number(attempt["began_ms"]), number(attempt["ended_ms"]))
+            if began - end > total / 1000 { bars.append(bar("pause", from: end, began - end, of: total)) }
+            end = max(end, ended)
+            let words = [outcome(of: attempt), attempt["address"]?.string].compactMap(\.self)
+            let text = words.map { " \($0)" }.joined()
+            bars.append(bar("attempt \(index + 1)", from: began, ended - began, of: total) + text)
+        }
         return bars
-            + attempts.enumerated().map { index, attempt in
-                let (began, ended) = (number(attempt["began_ms"]), number(attempt["ended_ms"]))
-                let words = [attempt["result"]?.string, attempt["address"]?.string].compactMap(\.self)
-                let text = words.map { " \($0)" }.joined()
-                return bar("attempt \(index + 1)", from: began, ended - began, of: total) + text
-            }
+    }
+
+    /// What an attempt came to: its code, its HTTP status if that is an error, or what ended it.
+    private static func outcome(of attempt: JSONValue) -> String? {
+        if let code = attempt["code"]?.string { return code }
+        let status = Int(number(attempt["status"]))
+        return status >= 400 ? "HTTP \(status)" : attempt["result"]?.string
     }
 
     /// The stages that the call has reached, in order, and what is left of its time.

@@ -111,7 +111,8 @@ extension Command {
             "tap",
             "Print calls as they happen, with their messages if you ask for them.",
             options: [
-                .config, .admin, .service, .method, .path, .onlyCode, .peer, .messages, .rate, .number, .output,
+                .config, .admin, .service, .method, .path, .onlyCode, .peer, .headers, .messages, .rate, .number,
+                .output,
             ],
             example: "martlet tap --service shop.v1.OrderService --messages"
         ) { invocation, _ throws(UsageError) in

@@ -105,6 +105,7 @@ extension CommandOption {
         repeats: true,
         "Only calls of these processes, written uid=1000 or gid=100."
     )
+    static let headers = CommandOption("headers", "Show the headers and trailers too.")
     static let messages = CommandOption("messages", "Show the messages too.")
     static let rate = CommandOption(
         "rate",

@@ -11,7 +11,8 @@ enum ShownText {
             case 0x0a, 0x09: text.unicodeScalars.append(scalar)
             case 0..<0x20, 0x7f..<0xa0: text += "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
             // They turn the direction of what follows.
-            case 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: text += "\\u" + String(scalar.value, radix: 16)
+            case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069:
+                text += "\\u" + String(scalar.value, radix: 16)
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -13,11 +13,14 @@ struct TapCommand {
     private let address: String?
     private let path: String
     private let form: Form
+    /// Whether headers are printed.
+    private let showsHeaders: Bool
     /// After how many calls it ends.
     private let count: Int?
 
     init(_ invocation: Invocation) throws(UsageError) {
         (file, address) = (invocation[.config], invocation[.admin])
+        showsHeaders = invocation.has(.headers)
         form = try Self.form(invocation[.output] ?? "text")
         count = try invocation[.number].map { text throws(UsageError) in
             guard let number = Int(text), number > 0 else {
@@ -68,8 +71,8 @@ struct TapCommand {
         switch form {
         case .json: Terminal.write(line + [UInt8(ascii: "\n")])
         case .text:
-            guard let text = TapText.line(event) else { return }
-            Terminal.print(ShownText.escaped(text))
+            if let text = TapText.line(event) { Terminal.print(ShownText.escaped(text)) }
+            if showsHeaders { for text in TapText.headers(event) { Terminal.print(ShownText.escaped(text)) } }
         case .line(let tool):
             guard event["event"]?.string == "end", let id = event["call"]?.string else { return }
             let path = CurlCommand.path(id, view: nil, tool: tool.rawValue)

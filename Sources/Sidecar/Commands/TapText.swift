@@ -3,18 +3,20 @@ internal import Documents
 /// An event of a tap as a line for people.
 enum TapText {
     /// How much of the ID of a call is printed: enough to ask for it.
-    private static let idLength = 6
+    static let idLength = 6
 
     /// The line; none for an event that says nothing new to people.
     static func line(_ event: JSONValue) -> String? {
-        if let count = event["lost"] { return "(\(count.text) lines lost: the reader is too slow)" }
+        if let count = event["lost"] {
+            return "(\(count.text) lines left out: the rate is reached, or the reader is too slow)"
+        }
         let kind = event["event"]?.string ?? ""
         if kind == "skipped" {
             return "(\(event["calls"]?.text ?? "") calls left out: the rate is reached, or the reader is too slow)"
         }
         guard let words = words(kind, event) else { return nil }
         let time = (event["time"]?.string ?? "").drop { $0 != "T" }.dropFirst().prefix(12)
-        return "\(time) \((event["call"]?.string ?? "").prefix(idLength)) \(words)"
+        return oneLine("\(time) \((event["call"]?.string ?? "").prefix(idLength)) \(words)")
     }
 
     private static func words(_ kind: String, _ event: JSONValue) -> String? {
@@ -39,9 +41,30 @@ enum TapText {
     private static func message(_ event: JSONValue) -> String {
         let cut = event["cut"] == nil ? "" : "… (\(event["bytes"]?.text ?? "") bytes)"
         if let json = event["json"] { return json.text }
-        if let text = event["text"]?.string { return text.replacing("\n", with: "\\n") + cut }
+        if let text = event["text"]?.string { return text + cut }
         if let base64 = event["base64"]?.string { return "base64 \(base64)\(cut)" }
-        return "(\(event["bytes"]?.text ?? "") bytes, not shown)"
+        return "(\(event["bytes"]?.text ?? "") bytes, withheld: redact has json, and this cannot be looked into)"
+    }
+
+    /// A text without line breaks, which could pass for lines of the tap.
+    private static func oneLine(_ text: String) -> String {
+        var line = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": line += "\\n"
+            case "\r": line += "\\r"
+            default: line.unicodeScalars.append(scalar)
+            }
+        }
+        return line
+    }
+
+    /// The headers of an event, a line each; none if it has none.
+    static func headers(_ event: JSONValue) -> [String] {
+        guard case .object(let members)? = event["headers"] else { return [] }
+        let arrow = event["event"]?.string == "request" ? "→" : "←"
+        let start = "\((event["call"]?.string ?? "").prefix(idLength)) \(arrow)"
+        return members.map { oneLine("\(start) \($0.name): \($0.value.string ?? "")") }
     }
 
     private static func end(_ event: JSONValue) -> String {

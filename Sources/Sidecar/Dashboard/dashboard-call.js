@@ -28,14 +28,26 @@ function stagesOf(call) {
   const steps = [["name", stages.dns_ms], ["connect", stages.tcp_ms], ["TLS", stages.tls_ms], ["HTTP/2", stages.http2_ms]].filter(([, ms]) => ms !== undefined);
   const queue = (stages.connect_ms ?? 0) - steps.reduce((sum, [, ms]) => sum + ms, 0);
   const total = call.duration_ms;
+  if (call.attempt_times) return attemptsOf(call, total);
   const parts = [["chain", stages.chain_ms], ["queue", steps.length === 0 || queue > total / 1000 ? stages.connect_ms && Math.max(0, queue) : undefined], ...steps, ["first byte", stages.first_byte_ms]]
     .filter(([, ms]) => ms !== undefined);
   const rest = total - parts.reduce((sum, [, ms]) => sum + ms, 0);
   if (rest > total / 1000) parts.push([parts.length === 0 ? "chain" : stages.first_byte_ms === undefined ? "no response" : "body", rest]);
   let before = 0;
   const placed = parts.map(([name, ms]) => [name, (before += ms) - ms, ms]);
-  const attempts = (call.attempt_times ?? []).map((one, index) => [`${index + 1}: ${one.result}`, one.began_ms, one.ended_ms - one.began_ms]);
-  return [...placed, ...attempts];
+  return placed;
+}
+
+/** The chain, each attempt of several, and the pauses between them. */
+function attemptsOf(call, total) {
+  let end = call.stages?.chain_ms ?? 0;
+  const bars = [["chain", 0, end]];
+  call.attempt_times.forEach((one, index) => {
+    if (one.began_ms - end > total / 1000) bars.push(["pause", end, one.began_ms - end]);
+    end = Math.max(end, one.ended_ms);
+    bars.push([`${index + 1}: ${one.code ?? (one.status >= 400 ? `HTTP ${one.status}` : one.result)}`, one.began_ms, one.ended_ms - one.began_ms]);
+  });
+  return bars;
 }
 
 /** A bar for each stage of a call, where it lies in the time of the call. */
@@ -68,10 +80,11 @@ function callActions(call) {
       write(line, error.message);
     }
     line.hidden = copyLine.hidden = false;
+    line.scrollIntoView({ block: "nearest" });
   };
   const copyLine = button("Copy the line", (element) => copy(element, line.textContent));
   copyLine.hidden = true;
-  const repeat = pages.has("GET /tap") ? [button("Repeat", show("caller")), button("Repeat at the upstream", show("upstream")), copyLine] : [];
+  const repeat = pages.has("GET /tap") ? [button("Show curl line", show("caller")), button("For the upstream", show("upstream")), copyLine] : [];
   return make("div", "", make("div", "buttons", ...repeat, button("Copy as JSON", (element) => copy(element, JSON.stringify(call, null, 2)))), line);
 }
 
@@ -112,6 +125,8 @@ function noteEvent(event, calls) {
     calls.set(event.call, { head: event, events: [], end: null });
     if (calls.size > maxWatched) calls.delete(calls.keys().next().value);
   }
+  const missing = event.event === "skipped" ? `${event.calls} calls` : event.lost ? `${event.lost} lines` : null;
+  if (missing) write($("watched-missing"), `${missing} were left out: too much happens.`);
   const call = calls.get(event.call);
   if (!call) return;
   if (event.event === "end") call.end = event;
@@ -141,7 +156,7 @@ function eventText(event) {
     case "request": return `→ ${event.protocol} ${event.http_method} ${event.target}, from ${event.peer}`;
     case "message": return `${event.direction === "request" ? "→" : "←"} ${content}${event.cut ? "…" : ""}`;
     case "response": return `← HTTP ${event.status}`;
-    case "trailers": return `← trailers: ${Object.keys(event.headers).join(", ")}`;
+    case "trailers": return `← ${Object.entries(event.headers).map(([name, value]) => `${name}: ${value}`).join(", ")}`;
     default: return `${event.code}${event.message ? `: ${event.message}` : ""}`;
   }
 }

@@ -51,9 +51,11 @@ struct Curl {
 
     private mutating func addHeaders() {
         let authority = String(decoding: request.authority, as: UTF8.self)
-        if authority != request.ownAuthority { command.add("-H", ShellWord(Array("host: ".utf8) + request.authority)) }
+        if authority != request.ownAuthority, !authority.isEmpty {
+            command.add("-H", ShellWord(Array("host: ".utf8) + request.authority))
+        }
         let names = request.fields.map { String(decoding: $0.name, as: UTF8.self) }
-        for field in request.fields { command.add("-H", RequestCopy.word(field)) }
+        for field in request.fields { command.add("-H", RequestCopy.word(field, ifEmpty: ";")) }
         if names.contains("accept-encoding"), !request.rpcProtocol.hasEnvelopes { command.add("--compressed") }
         for name in Self.ownHeaders where !names.contains(name) { command.add("-H", "\(name):") }
         if request.acceptsTrailers, !names.contains("te") { command.add("-H", "te: trailers") }
@@ -68,9 +70,12 @@ struct Curl {
     private mutating func addBody() {
         if !request.trailers.isEmpty { command.note("the request had trailers, which curl cannot send") }
         switch request.body {
-        case .none: break
+        case .none:
+            let hasNone = ["GET", "HEAD"].contains(String(decoding: request.method, as: UTF8.self))
+            if request.hasLength, !hasNone { command.add("-H content-type: --data-raw ''") }
         case .missing(let reason):
             command.note("the body of the request is not kept: \(reason); write it to the file body")
+            command.require("test -r body")
             command.add("--data-binary @body")
         case .masked(let bytes):
             command.note("the body has *** for what is not shown")

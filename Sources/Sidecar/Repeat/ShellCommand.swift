@@ -7,6 +7,7 @@ struct ShellCommand {
     private var comments: [String] = []
     private var variables: [String] = []
     private var input: [UInt8]?
+    private var requirement = ""
     private var filter = ""
 
     /// Begins with the name of a program and its first words.
@@ -24,6 +25,9 @@ struct ShellCommand {
     /// Says something before the command.
     mutating func note(_ text: String) { comments.append(text) }
 
+    /// Has another command succeed first.
+    mutating func require(_ command: String) { requirement = "\(command) && " }
+
     /// Pipes bytes into the command.
     mutating func pipe(_ bytes: [UInt8]) { input = bytes }
 
@@ -40,6 +44,7 @@ struct ShellCommand {
             queue.append(base64: input.span, padded: true)
             bytes += Array("printf %s ".utf8) + ShellWord(queue.readable.array).text + Array(" | base64 -d | ".utf8)
         }
+        bytes += Array(requirement.utf8)
         bytes += Array(lines.joined(separator: Array(" \\\n  ".utf8))) + Array(filter.utf8)
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -20,8 +20,8 @@ enum ShellTool: String, CaseIterable {
 }
 
 extension RequestCopy {
-    /// A header or a trailer as `name: value`; `name;` if it is empty, as curl has it.
-    static func word(_ field: Field) -> ShellWord {
+    /// A header as `name: value`; the name and `ifEmpty` if it is empty.
+    static func word(_ field: Field, ifEmpty: String = ":") -> ShellWord {
         var word = ShellWord()
         let name = String(decoding: field.name, as: UTF8.self)
         guard let value = field.value else {
@@ -29,7 +29,7 @@ extension RequestCopy {
             word.append(secret: name)
             return word
         }
-        word.append(value.isEmpty ? Array("\(name);".utf8) : Array("\(name): ".utf8) + value)
+        word.append(value.isEmpty ? Array("\(name)\(ifEmpty)".utf8) : Array("\(name): ".utf8) + value)
         return word
     }
 

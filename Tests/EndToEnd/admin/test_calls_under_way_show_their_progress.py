@@ -1,6 +1,7 @@
 """`/calls/active` and `martlet calls --active` show what a call is at, and how much of its bodies has passed."""
 
 import json
+import re
 import socket
 import threading
 
@@ -56,7 +57,7 @@ def test_a_long_response(martlet, recorder, command, http2):
         shares.append(call["response_bytes"])
     assert shares == [LENGTH // 4, LENGTH // 2]
     result = command("calls", "--active", "-c", proxy.file)
-    assert result.stdout.text.startswith("attempt for ") and " http GET /big → default" in result.stdout.text
+    assert re.match(r"[0-9a-f]{6} attempt for ", result.stdout.text) and " http GET /big → default" in result.stdout.text
     assert "response " + "█" * 20 + "░" * 20 + f" 50 % of {LENGTH} bytes" in result.stdout.text
     steps[2].set()
     caller.join()

@@ -28,7 +28,7 @@ def test_the_parts_of_a_call(martlet, recorder, command):
     result = command("calls", "-c", proxy.file)
     assert result.code == 0, result.stderr.text
     title = result.stdout.text.splitlines()[0]
-    assert re.match(r"\d\d:\d\d:\d\d\.\d{3} ok \d+\.\d{3} ms http GET /orders → default$", title), title
+    assert re.match(r"\d\d:\d\d:\d\d\.\d{3} [0-9a-f]{6} ok \d+\.\d{3} ms http GET /orders → default$", title), title
     parts = {name: (start, length, time) for name, start, length, time in bars(result.stdout.text)}
     total = float(re.search(r" ok (\S+) ms", title)[1])
     assert list(parts)[:1] == ["chain"] and parts["chain"][2] >= 30 and parts["first byte"][2] >= 60

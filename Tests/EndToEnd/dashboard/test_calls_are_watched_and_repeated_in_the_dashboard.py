@@ -59,7 +59,7 @@ def test_calls_are_watched(proxy, browser):
     assert browser.log() == []
 
 
-@pytest.mark.parametrize("button", ["Repeat", "Repeat at the upstream"])
+@pytest.mark.parametrize("button", ["Show curl line", "For the upstream"])
 def test_a_watched_call_is_repeated(proxy, upstream, browser, button):
     watch(proxy, browser)
     post(proxy, "/orders", {"id": "it's $HOME"})

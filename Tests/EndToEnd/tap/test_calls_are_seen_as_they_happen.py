@@ -342,15 +342,18 @@ def test_bodies_that_are_kept_are_bounded(martlet, recorder, tap):
     def memory(count):
         """The memory with so many calls under way."""
         known = len(upstream.connections)
-        peers = [proxy.connect() for _ in range(count)]
-        for peer in peers:
-            peer.send(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n" + b"x" * 65536)
+        peers = []
 
         def have_come():
             new = list(upstream.connections)[known:]
-            return len(new) == count and all(len(peer.received) > 65536 for peer in new)
+            return len(new) == len(peers) and all(len(peer.received) > 65536 for peer in new)
 
-        eventually(have_come, within=40, what="the bodies")
+        # No more at once than the upstream has places for in its queue.
+        for _ in range(0, count, 50):
+            peers += [proxy.connect() for _ in range(50)]
+            for peer in peers[-50:]:
+                peer.send(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n" + b"x" * 65536)
+            eventually(have_come, within=20, what="the bodies")
         bytes_now = proxy.own_memory()
         for peer in peers:
             peer.close()

@@ -8,7 +8,9 @@ import httpx
 import pytest
 from support import protocol
 from support.http1.recorder import JSON
+from support.martlet import Command
 from support.schemas import compiled
+from support.wait import eventually
 
 PROTO = """
 syntax = "proto3";
@@ -169,3 +171,62 @@ def test_compressed_responses_are_shown_as_text(martlet, recorder, tap, shell):
     httpx.get(proxy.url, trust_env=False)
     result = shell(proxy.admin(f"/calls/{seen.until('end')[0]['call']}/curl").text)
     assert result.stdout.endswith(b"hello")
+
+
+@pytest.mark.parametrize("query", [f"token=aa;{SECRET}", f"a=1;token={SECRET}", f"tok%65n={SECRET}", f"x=1&token={SECRET};b#c"])
+def test_secrets_in_queries(martlet, recorder, tap, query):
+    proxy = martlet(upstream=recorder().url)
+    seen = tap(proxy)
+    peer = proxy.connect()
+    peer.send(f"GET /p?{query.split('#')[0]} HTTP/1.1\r\nhost: a\r\n\r\n".encode())
+    peer.response()
+    seen.until("end")
+    assert SECRET not in all_that_is_shown(proxy, seen)
+
+
+@pytest.mark.parametrize("name", ["x-jwt-assertion", "x-session-id", "x-auth", "x-auth-key", "x-amz-signature", "x-bearer", "x-api-key"])
+def test_headers_named_like_credentials(martlet, recorder, tap, name):
+    proxy = martlet(upstream=recorder().url)
+    seen = tap(proxy)
+    httpx.get(proxy.url, headers={name: SECRET}, trust_env=False)
+    seen.until("end")
+    assert SECRET not in all_that_is_shown(proxy, seen)
+
+
+def test_a_message_that_is_cut_off_is_not_left_out(start, tap):
+    proxy = start()
+    seen = tap(proxy)
+    body = struct.pack(">BI", 0, 12) + b'{"note":"n"}' + struct.pack(">BI", 0, 30) + b'{"card_number":"' + SECRET.encode()
+    headers = {"content-type": "application/connect+json", "connect-protocol-version": "1"}
+    with proxy.http() as http:
+        http.post("/shop.Shop/Pay", content=body, headers=headers)
+    call = seen.until("end")[0]["call"]
+    assert proxy.admin(f"/calls/{call}/curl?with=buf").status_code == 422
+    assert SECRET not in all_that_is_shown(proxy, seen)
+
+
+def test_texts_of_calls_make_no_lines_of_the_tap(martlet, recorder, running):
+    error = json.dumps({"code": "aborted", "message": "a\n16:00:00.000 abcdef ok\r\nb"}).encode()
+    head = b"HTTP/1.1 409 No\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(error)
+    proxy = martlet(upstream=recorder(head + error).url)
+    shown = running(Command("tap", "-c", proxy.file, "--messages", "--headers", "-n", "2"))
+
+    def is_over():
+        with proxy.http() as http:
+            protocol.CONNECT_UNARY_JSON.call(http)
+            http.post("/", content=b"x\r\n16:00:00.000 abcdef ok")
+        return shown.stdout.matches(r" aborted \d")
+
+    eventually(is_over, what="the end of a call")
+    assert all(not line.startswith("16:00:00.000") for line in shown.stdout.text.splitlines())
+
+
+def test_a_long_stream_is_shown_as_far_as_the_rate_allows(martlet, recorder, tap):
+    proxy = martlet(upstream=recorder().url, more="workers: 1")
+    seen = tap(proxy, messages="true", rate="20/s")
+    body = b"".join(struct.pack(">BI", 0, 2) + b"{}" for _ in range(20_000))
+    with proxy.http() as http:
+        http.post("/a.B/C", content=body, headers={"content-type": "application/connect+json", "connect-protocol-version": "1"})
+    seen.until("end")
+    assert len(seen.of("message")) < 400
+    assert sum(event.get("lost", 0) for event in seen.events) + len(seen.of("message")) >= 20_000

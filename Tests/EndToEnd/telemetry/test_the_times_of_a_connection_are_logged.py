@@ -70,12 +70,16 @@ def test_each_attempt_of_a_retried_call(logged, recorder, command):
         assert http.get("/").status_code == 200
     (line,) = lines(1)
     first, second = line["attempt_times"]
-    assert first["result"] == second["result"] == "ok"
+    assert (first["result"], first["status"], second["result"], second["status"]) == ("ok", 503, "ok", 200)
     assert {"tcp_ms"} == STEPS & first.keys() and not STEPS & second.keys()
     assert second["began_ms"] >= first["ended_ms"] + 29
     assert first["address"] == second["address"] == f"127.0.0.1:{upstream.port}"
     printed = command("calls", "-c", proxy.file).stdout.text
-    assert len(re.findall(r"^  attempt [12] .* ok 127.0.0.1:\d+$", printed, re.MULTILINE)) == 2, printed
+    assert re.findall(r"^  (?:(attempt \d|pause) .* ms(.*?)(?: 127.0.0.1:\d+)?)$", printed, re.MULTILINE) == [
+        ("attempt 1", " HTTP 503"),
+        ("pause", ""),
+        ("attempt 2", " ok"),
+    ], printed
 
 
 def test_an_attempt_that_found_nobody(logged, command):

@@ -42,7 +42,8 @@ def test_ids_join_caller_and_upstream(martlet, upstream, receiver, caller):
     assert own.attributes["rpc.method"] == "shop.v1.OrderService/Get"
     assert own.attributes["rpc.response.status_code"] == attempt.attributes["rpc.response.status_code"] == "OK"
     assert own.attributes["martlet.decided_by"] == "upstream"
-    assert attempt.attributes["network.peer.address"] == server.name
+    peer = f"{attempt.attributes['network.peer.address']}:{attempt.attributes['network.peer.port']}"
+    assert peer == server.name
     assert attempt.attributes["martlet.result"] == "ok"
     assert own.start <= attempt.start <= attempt.end <= own.end
     assert abs(own.start / 1e9 - time.time()) < 10
