@@ -131,10 +131,15 @@ extension Call {
             attributes.append(SpanRecord.Attribute("http.response.status_code", .number(record.status)))
         }
         if isServerError { attributes.append(SpanRecord.Attribute("error.type", errorType)) }
-        let id = ByteQueue()
+        let id = worker.acquireQueue()
         appendID(to: id)
         attributes.append(SpanRecord.Attribute("martlet.call", .text(id.readable.array)))
-        attributes += Self.attributes(peer.text, "client.address", "client.port")
+        worker.release(id)
+        if peer.isTCP {
+            attributes += Self.attributes(peer.text, "client.address", "client.port")
+        } else {
+            attributes.append(SpanRecord.Attribute("client.address", .text(peer.text)))
+        }
         attributes.append(SpanRecord.Attribute("martlet.decided_by", decidedBy ?? "upstream"))
         if let number = routeNumber {
             let name = generation.name(ofRoute: number).map { String(decoding: $0, as: UTF8.self) }
@@ -144,15 +149,14 @@ extension Call {
     }
 
     /// An address as the conventions have it: without a port, which is another attribute.
-    private static func attributes(_ text: [UInt8], _ name: StaticString, _ port: StaticString) -> [SpanRecord
-        .Attribute]
-    {
-        guard let address = HostPort(String(decoding: text, as: UTF8.self)) else {
-            return [SpanRecord.Attribute("\(name)", .text(text))]
+    private static func attributes(_ text: [UInt8], _ name: String, _ port: String) -> [SpanRecord.Attribute] {
+        guard text.first != UInt8(ascii: "/"), let colon = text.lastIndex(of: UInt8(ascii: ":")) else {
+            return [SpanRecord.Attribute(name, .text(text))]
         }
-        return [
-            SpanRecord.Attribute("\(name)", address.host), SpanRecord.Attribute("\(port)", .number(Int(address.port))),
-        ]
+        let number = text[(colon + 1)...].reduce(0) { 0x30...0x39 ~= $1 ? $0 * 10 + Int($1 & 15) : $0 }
+        let isBracketed = text.first == UInt8(ascii: "[")
+        let host = isBracketed ? text[1..<(colon - 1)] : text[..<colon]
+        return [SpanRecord.Attribute(name, .text(Array(host))), SpanRecord.Attribute(port, .number(number))]
     }
 
     private func attemptAttributes(
