@@ -117,7 +117,7 @@ def test_secrets_of_a_query_are_in_no_error_journal_or_log(martlet, tmp_path):
     proxy = martlet(configuration(f"tape: {tmp_path}/tape.yaml"))
     with proxy.http() as client:
         response = client.get("/x?access_token=SECRET1&%74oken=SECRET2;sid=SECRET3&a=b")
-    assert "the tape has no call of GET /x?access_token=***&%74oken=***;sid=***&a=b" in response.json()["message"]
+    assert "the tape has no call of GET /x?access_token=***&%74oken=***&a=b" in response.json()["message"]
     for path in ("/mocks/m/calls", "/calls/recent"):
         assert "SECRET" not in proxy.admin(path).text
 
