@@ -1,6 +1,5 @@
 """A log file that another user reads has the configured `mode`, whatever the umask, also after a rotation and a reload."""
 
-import os
 import signal
 
 import pytest
@@ -20,7 +19,7 @@ def mode(path):
 
 
 def start(martlet, log, asked):
-    return martlet(CONFIGURATION.format(log=log, mode=asked), preexec_fn=lambda: os.umask(0o077))
+    return martlet(CONFIGURATION.format(log=log, mode=asked), umask=0o077)
 
 
 def test_mode(martlet, tmp_path):
