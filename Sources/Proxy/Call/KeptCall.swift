@@ -8,8 +8,8 @@ package struct KeptCall: Sendable {
     package let id: [UInt8]
     /// The line of JSON that the access log would have, with its decision trace.
     package let text: [UInt8]
-    /// The request as the caller has sent it.
-    package let caller: RequestCopy
-    /// The request as it has gone upstream last; none if nobody has looked at the call while it was under way.
+    /// The request as the caller has sent it; none if the call went well and no tap was open.
+    package let caller: RequestCopy?
+    /// The request as it has gone upstream last; none if no tap was open.
     package let upstream: RequestCopy?
 }

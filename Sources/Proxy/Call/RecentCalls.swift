@@ -43,7 +43,8 @@ final class RecentCalls {
             time: Clock.wall,
             id: id.readable.array,
             text: describe(call),
-            caller: call.callerCopy,
+            // What went well is told of often, and repeated rarely.
+            caller: call.record.code != .ok || call.tap != nil ? call.callerCopy : nil,
             upstream: call.upstreamCopy
         )
     }

@@ -38,8 +38,8 @@ extension AdminPages {
         }
         daemon.workers?.ask({ $0.recentCalls }) { calls in
             let found = calls.values.flatMap { $0 }.filter { $0.id.starts(with: id.utf8) }
-            guard let call = found.first else {
-                let kept = "calls that failed, a few others, and those of a tap are kept"
+            guard let call = found.first(where: { $0.caller != nil }) else {
+                let kept = "calls that failed, and those of a tap, are kept"
                 return respond(.text("the call \(Diagnostic.quote(id)) is not kept; \(kept)", status: 404))
             }
             guard Set(found.map(\.id)).count == 1 else {
