@@ -129,10 +129,26 @@ public final class ByteQueue {
 
     /// Appends `value` in lower-case hexadecimal with leading zeros: 16 digits.
     public func append(paddedHexadecimal value: UInt64) {
-        for shift in stride(from: 60, through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: value >> UInt64(shift) & 15)
-            append(byte: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        let (high, low) = (Self.digits(UInt32(value >> 32)), Self.digits(UInt32(truncatingIfNeeded: value)))
+        var text = InlineArray<16, UInt8>(repeating: 0)
+        for index in 0..<8 {
+            let shift = UInt64(56 - 8 * index)
+            text[index] = UInt8(truncatingIfNeeded: high >> shift)
+            text[index + 8] = UInt8(truncatingIfNeeded: low >> shift)
         }
+        append(text.span)
+    }
+
+    /// The eight hexadecimal digits of a number, the first one in the highest byte: all at once, as traces have them in each
+    /// call.
+    private static func digits(_ value: UInt32) -> UInt64 {
+        var digits = UInt64(value)
+        digits = (digits & 0xffff_0000) << 16 | digits & 0xffff
+        digits = (digits & 0x0000_ff00_0000_ff00) << 8 | digits & 0x0000_00ff_0000_00ff
+        digits = (digits & 0x00f0_00f0_00f0_00f0) << 4 | digits & 0x000f_000f_000f_000f
+        // From ten on a digit is a letter.
+        let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return digits + 0x3030_3030_3030_3030 + letters * 0x27
     }
 
     /// Lets `fill` write up to `room` bytes at the tail and appends as many as it says.

@@ -110,7 +110,12 @@ final class TraceInterceptor: Interceptor {
             // What nobody records passes as it is.
             guard caller.isSampled || plan.mayBeLate else { return .next }
             let context = caller.with(span: makeID())
-            call.tracing = CallTracing(context, parent: caller.span, headers: caller.isSampled ? plan.formats : [])
+            call.tracing = CallTracing(
+                context,
+                parent: caller.span,
+                headers: caller.isSampled ? plan.formats : [],
+                mayBeLate: plan.mayBeLate
+            )
         case .undecided(let caller):
             let isSampled = worker.randomFraction() < plan.sample
             let context = TraceContext(
@@ -119,7 +124,7 @@ final class TraceInterceptor: Interceptor {
                 span: makeID(),
                 isSampled: isSampled
             )
-            call.tracing = CallTracing(context, parent: caller.span, headers: plan.formats)
+            call.tracing = CallTracing(context, parent: caller.span, headers: plan.formats, mayBeLate: plan.mayBeLate)
         case .decision(let isSampled): begin(call, isSampled: isSampled)
         case .none:
             // It belongs to a trace that cannot be read.
@@ -137,7 +142,7 @@ final class TraceInterceptor: Interceptor {
             span: makeID(),
             isSampled: isSampled
         )
-        call.tracing = CallTracing(context, parent: nil, headers: plan.formats)
+        call.tracing = CallTracing(context, parent: nil, headers: plan.formats, mayBeLate: plan.mayBeLate)
     }
 
     /// A random number that is not zero.

@@ -14,17 +14,19 @@ extension Call {
 
     /// An attempt begins, which has a span if the call has one.
     func beginSpan(of attempt: Attempt) {
-        guard let tracing else { return }
+        guard let tracing, tracing.isRecorded else { return }
         let id = max(1, worker.services.random.next())
         attempt.spanIndex = tracing.begin(id, at: worker.context.loop.now, isHedge: attempt.isHedge)
     }
 
     /// An attempt is about to send the head of the request, which names its span.
     func nameSpan(of attempt: Attempt) {
-        guard let tracing, let index = attempt.spanIndex else { return }
-        if let address = attempt.peerAddress { tracing.connected(index, to: address) }
-        guard !tracing.headers.isEmpty else { return }
-        let context = tracing.context.with(span: tracing.attempts[index].id)
+        guard let tracing else { return }
+        if let index = attempt.spanIndex, let address = attempt.peerAddress { tracing.connected(index, to: address) }
+        // Beyond the most attempts that have spans, nothing says where they belong.
+        guard !tracing.headers.isEmpty, attempt.spanIndex != nil || !tracing.isRecorded else { return }
+        let span = attempt.spanIndex.map { tracing.attempts[$0].id } ?? tracing.context.span
+        let context = tracing.context.with(span: span)
         let queue = worker.acquireQueue()
         if tracing.headers.contains(.traceparent) {
             context.appendTraceparent(to: queue)

@@ -48,9 +48,13 @@ public final class CallTracing {
     /// The most attempts of a call that have spans.
     private static let maxAttempts = 64
 
-    /// Begins the span of a call.
-    public init(_ context: TraceContext, parent: UInt64?, headers: Headers) {
+    /// Whether spans may be exported, so that attempts have some of their own.
+    let isRecorded: Bool
+
+    /// Begins the span of a call; `mayBeLate` if it may be exported though nobody has sampled it.
+    public init(_ context: TraceContext, parent: UInt64?, headers: Headers, mayBeLate: Bool) {
         (self.context, self.parent, self.headers) = (context, parent, headers)
+        isRecorded = context.isSampled || mayBeLate
     }
 
     /// An attempt begins.
