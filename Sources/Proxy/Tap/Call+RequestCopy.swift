@@ -35,6 +35,7 @@ extension Call {
         guard let sent = tap?.sent, let settings = route.upstream?.settings else { return nil }
         guard upstreamLeg.restBindings.isEmpty || !redactions.hasPointers else { return nil }
         let head = sent.head
+        let isREST = !upstreamLeg.restBindings.isEmpty
         let body = copied(sent.body, hasEnded: sent.hasEnded, of: head, upstreamLeg.spoken, isOwn: !isTranslated)
         return RequestCopy(
             place: RequestCopy.Place(upstream: settings, sent.address),
@@ -49,8 +50,8 @@ extension Call {
             body: sent.hasBody ? body : .none,
             hasLength: head.contentLength != nil,
             acceptsTrailers: head.acceptsTrailers,
-            rpcProtocol: upstreamLeg.spoken,
-            messages: isTranslated || !sent.hasEnded ? nil : messages(of: sent.body, compressionUpstream)
+            rpcProtocol: isREST ? .http : upstreamLeg.spoken,
+            messages: isTranslated || isREST || !sent.hasEnded ? nil : messages(of: sent.body, compressionUpstream)
         )
     }
 
@@ -82,6 +83,10 @@ extension Call {
             let value = isTyped ? json(body.bytes.span, .request) : try? JSON.parse(body.bytes.span)
         else { return .missing("nobody knows what of it may be shown") }
         let masked = redactions.masked(value)
+        // What its type does not know is in the bytes alone.
+        if isTyped, let raw = try? JSON.parse(body.bytes.span), redactions.masked(raw) != raw {
+            return .masked(masked.bytes)
+        }
         return masked == value ? .bytes(body.bytes) : .masked(masked.bytes)
     }
 

@@ -25,7 +25,7 @@ final class CallTap {
     /// What went upstream last.
     var sent: SentCopy?
 
-    /// Begins to look, at the head of the request.
+    /// Begins with the head of the request.
     init(_ call: Call, _ views: [TapView], _ budget: CopyBudget, formatter: TimestampFormatter) {
         (self.views, self.budget, self.formatter) = (views, budget, formatter)
         guard !views.isEmpty else { return }

@@ -17,12 +17,6 @@ package final class Tap: Sendable {
         var waiting = TokenBucket(Tap.maxWaiting, per: .second, burst: Tap.maxWaiting)
     }
 
-    /// The most events that come at once after a pause, in seconds of the rate.
-    private static let burst = 1
-
-    /// How long the tap may be without further calls for what it has shown.
-    private static let maxDebt = 10 * Duration.second
-
     /// How many calls in a second may wait for their outcome.
     private static let maxWaiting = 2000
 
@@ -31,6 +25,8 @@ package final class Tap: Sendable {
     let showsMessages: Bool
     /// The most bytes of a message that are shown.
     let maxBytes: Int
+    /// How long the tap may be without further calls for what it has shown: a short call is shown whole, be the rate ever so low.
+    private let maxDebt: Duration
     private let pace: Locked<Pace>
 
     /// Makes a tap.
@@ -39,12 +35,13 @@ package final class Tap: Sendable {
     ///   - condition: which calls it sees; all of `when`.
     ///   - showsMessages: whether it sees their messages.
     ///   - maxBytes: the most bytes of a message that it sees.
-    ///   - rate: how many events it sees; a call is seen whole or not at all.
+    ///   - rate: how many events it sees; a call that is seen may borrow some.
     package init(_ condition: Condition, showsMessages: Bool, maxBytes: Int, rate: Rate) {
         self.condition = condition
         self.showsMessages = showsMessages
         self.maxBytes = maxBytes
-        let bucket = TokenBucket(rate.count, per: rate.period, burst: max(1, rate.count * Self.burst))
+        let bucket = TokenBucket(rate.count, per: rate.period, burst: rate.count)
+        maxDebt = max(10 * .second, .nanoseconds(20 * rate.period.nanoseconds / Int64(rate.count)))
         pace = Locked(Pace(bucket: bucket))
     }
 
@@ -83,7 +80,7 @@ package final class Tap: Sendable {
         pace.withLock { pace in
             // Refills it.
             pace.bucket.lend(0, at: now)
-            return !pace.isStalled && pace.bucket.wait(for: 1) < Self.maxDebt
+            return !pace.isStalled && pace.bucket.wait(for: 1) < maxDebt
         }
     }
 
@@ -91,7 +88,7 @@ package final class Tap: Sendable {
     func spend(at now: Instant) {
         pace.withLock { pace in
             // A long stream does not silence the tap for long.
-            if pace.bucket.wait(for: 1) < Self.maxDebt { pace.bucket.lend(1, at: now) }
+            if pace.bucket.wait(for: 1) < maxDebt { pace.bucket.lend(1, at: now) }
         }
     }
 }

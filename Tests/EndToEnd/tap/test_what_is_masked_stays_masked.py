@@ -230,3 +230,22 @@ def test_a_long_stream_is_shown_as_far_as_the_rate_allows(martlet, recorder, tap
     seen.until("end")
     assert len(seen.of("message")) < 400
     assert sum(event.get("lost", 0) for event in seen.events) + len(seen.of("message")) >= 20_000
+
+
+def test_a_low_rate_shows_a_call_whole(martlet, recorder, tap):
+    proxy = martlet(upstream=recorder().url, more="workers: 1")
+    seen = tap(proxy, rate="1/h", messages="true")
+    with proxy.http() as http:
+        http.post("/", content=b"x")
+    seen.until("end")
+    assert [event.get("event", "lost") for event in seen.events] == ["request", "message", "response", "message", "end"]
+
+
+def test_a_request_to_a_rest_server_is_no_rpc(martlet, recorder, types, tap):
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstreams: {{ default: {{ url: {recorder(JSON).url}, speaks: rest }} }}\ntypes: {{ files: {types} }}")
+    seen = tap(proxy)
+    with proxy.http() as http:
+        http.post("/shop.Shop/Pay", json={"card_number": "1", "note": "n"})
+    call = seen.until("end")[0]["call"]
+    assert "/pay/1" in proxy.admin(f"/calls/{call}/curl?view=upstream").text
+    assert proxy.admin(f"/calls/{call}/curl?view=upstream&with=buf").status_code == 422
