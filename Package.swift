@@ -81,6 +81,7 @@ let floor2: [Target] = [
 ]
 
 let floor3: [Target] = [
+    library("Caching", ["HTTP", "Time", "Bytes"]),
     library("Credentials", ["Events", "TLS", "Documents", "RPC", "Policy", "Configuration", "Time", "Bytes"]),
     library(
         "Proxy",
@@ -93,8 +94,8 @@ let floor3: [Target] = [
     .target(
         name: "Interceptors",
         dependencies: [
-            "Proxy", "Credentials", "Events", "TLS", "HTTP", "Documents", "Patterns", "Protocols", "RPC", "Policy",
-            "Configuration", "Telemetry", "Time", "Bytes",
+            "Proxy", "Caching", "Credentials", "Events", "TLS", "HTTP", "Documents", "Patterns", "Protocols", "RPC",
+            "Policy", "Configuration", "Telemetry", "Time", "Bytes",
         ],
         packageAccess: false,
         swiftSettings: sources
@@ -132,6 +133,7 @@ let testTargets: [Target] = [
     tests("PatternsTests", ["Patterns", "Bytes"]),
     tests("TypesTests", ["Types", "Bytes"]),
     tests("CompressorsTests", ["Compressors", "RPC", "Bytes"]),
+    tests("CachingTests", ["Caching", "HTTP", "Time", "Bytes"]),
     tests("CredentialsTests", ["HTTP2Kit", "Credentials", "Documents", "Events", "TLS", "Time", "Bytes"]),
     tests(
         "ProxyTests",

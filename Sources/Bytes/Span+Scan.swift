@@ -34,3 +34,12 @@ extension Span<UInt8> {
 
     private static var ones: UInt64 { 0x0101_0101_0101_0101 }
 }
+
+extension Span<UInt8> {
+    /// A hash of the bytes with the seed of the process, so that nobody can choose bytes that collide.
+    public var seededHash: Int {
+        var hasher = Hasher()
+        unsafe withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+}

@@ -16,6 +16,8 @@ public enum AdminPage: String, CaseIterable, Sendable {
     case credentials
     /// The mocks: what they have served, and their signals.
     case mocks
+    /// Removes responses from caches.
+    case cache
     /// The page for browsers, on the path of the list of pages.
     case dashboard
     /// Calls as they happen, with their messages, and how to repeat them.

@@ -26,6 +26,11 @@ extension Settings {
             shape: .named(.value(.section(MockSettings.options))),
             "Services to serve in place of an upstream, by name. The interceptor `mock` uses them."
         ),
+        Option(
+            "caches",
+            .named(CacheSettings.options),
+            "Where responses are stored, by name. The interceptor `cache` uses them."
+        ),
         Option("interceptors", .node, shape: .chain, "The default chain."),
         Option("chains", .node, shape: .named(.chain), "More chains by name, for `routes` and `include`."),
         Option(

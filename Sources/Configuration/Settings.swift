@@ -10,6 +10,8 @@ public struct Settings: Equatable, Sendable {
     public let calls: [CallSettings]
     /// What serves calls in place of a server, in the order of the file.
     public let mocks: [MockSettings]
+    /// Where responses are kept, in the order of the file.
+    public let caches: [CacheSettings]
     /// The default chain, with what it includes.
     public let interceptors: [ChainItem]
     /// The chains with names, in the order of the file.
@@ -56,6 +58,7 @@ public struct Settings: Equatable, Sendable {
         upstreams = section.named("upstreams").compactMap(UpstreamSettings.init).sorted { $0.name < $1.name }
         calls = section.named("calls").map(CallSettings.init).sorted { $0.name < $1.name }
         mocks = MockSettings.all(section)
+        caches = section.named("caches").map(CacheSettings.init)
         let assembly = ChainAssembly(section)
         interceptors = assembly.interceptors
         chains = assembly.chains

@@ -7,7 +7,7 @@ package import Bytes
 /// Heads are used again: they come from an `HTTPHeadPool`. Belongs to one thread; a span is good until the next change.
 public final class HTTPHead {
     /// Where the name and the value of one field lie.
-    public struct Field: BitwiseCopyable {
+    public struct Field: BitwiseCopyable, Sendable {
         var name: ByteRange
         var value: ByteRange
         var known: KnownField

@@ -16,6 +16,7 @@ extension Registry {
         RecordPlan.kind,
         RejectPlan.kind,
         RespondPlan.kind,
+        CachePlan.kind,
         MockPlan.kind,
         RedactPlan.kind,
         ErrorPlan.kind,

@@ -56,6 +56,7 @@ package final class Plan: Sendable {
         let resources = BuildResources(
             calls: calls,
             mocks: settings.mocks,
+            caches: settings.caches,
             acquired: acquired,
             sample: settings.telemetry.sample
         )

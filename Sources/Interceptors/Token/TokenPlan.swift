@@ -4,7 +4,7 @@ internal import Proxy
 internal import Time
 
 /// Puts a credential into a header of every request, and has a call retried whose credential the upstream has rejected.
-struct TokenPlan: InterceptorPlan, Redacting {
+struct TokenPlan: InterceptorPlan, Redacting, DependsOnCaller {
     let events: EventSet
     /// Where the token comes from; nil if that is wrong.
     let source: TokenTemplate?
@@ -13,6 +13,7 @@ struct TokenPlan: InterceptorPlan, Redacting {
     let bounds: TokenBounds
     let error: OnError
     let waitTimeout: Duration
+    let callerParts: Set<String>
 
     init(_ section: Section, _ context: BuildContext) {
         header = HeaderName.checked(section.string("header"), at: "header", of: section)
@@ -21,6 +22,11 @@ struct TokenPlan: InterceptorPlan, Redacting {
         error = OnError(section)
         waitTimeout = section.duration("wait") ?? .max
         source = TokenTemplate(section, context)
+        // A call without the phantom token is rejected, and so only those with it may have the response.
+        let phantoms = bounds.secretHeaders.map { "header:\(String(decoding: $0.bytes, as: UTF8.self))" }
+        let call = section.has("call") ? section.section("call").string(ifGiven: "name") : nil
+        let ofCall = call.flatMap { context.resources.calls.call(named: $0) }?.callerParts ?? []
+        callerParts = ofCall.union(phantoms)
         let ahead = section.duration("refresh_ahead") ?? .zero
         if let constant = source?.constant {
             let credential = NamedCredential(name: context.name, source: constant, refreshAhead: ahead)

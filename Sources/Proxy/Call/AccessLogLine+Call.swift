@@ -145,6 +145,7 @@ extension AccessLogLine {
         field("response_bytes", number: record.responseBytes)
         field("duration_ms", milliseconds: record.duration)
         writeStages(call)
+        if let cache = record.cache { field("cache", text: cache.label) }
         field("attempts", number: record.attempts)
         if record.hedges > 0 { field("hedges", number: record.hedges) }
         switch record.decider {

@@ -117,9 +117,9 @@ extension Call {
         }
     }
 
-    /// Nobody asks for bytes: they only wait behind what waits.
+    /// Hardly anybody asks for bytes: they only wait behind what waits.
     private func passBytes(_ body: Span<UInt8>) {
-        guard !flows.response.queues.isEmpty else { return leaveForCaller(.bytes, body) }
+        guard !flows.response.queues.isEmpty || run.chain.byteReaders & run.links(.response) != 0 else { return leaveForCaller(.bytes, body) }
         pass(.bytes, body, .response, from: run.chain.links.count - 1)
     }
 
@@ -239,8 +239,8 @@ extension Call {
     private func askedOfEnd(_ outcome: Outcome) -> EventSet {
         let rpcProtocol = rpcProtocol
         // Of one that has been let go, trailers behind it are all that can still be told.
-        guard response.hold.state != .released else { return rpcProtocol.isUnaryConnect ? [] : .responseTrailers }
-        var asked: EventSet = .responseEnd
+        guard response.hold.state != .released else { return rpcProtocol.isUnaryConnect ? .responseBytes : [.responseTrailers, .responseBytes] }
+        var asked: EventSet = [.responseEnd, .responseBytes]
         if outcome.code != .ok, rpcProtocol != .http || response.ownOutcome != nil { asked.insert(.responseErrors) }
         let hasTrailers =
             rpcProtocol.isUnaryConnect

@@ -125,6 +125,11 @@ extension Call {
 
     // MARK: The frame that ends a body
 
+    /// The frame that has ended the body, where it was taken out of that; good as long as the error is not replaced.
+    func arrivedEndFrame(_ end: ResponseEnd) -> [UInt8]? {
+        response.endFrame == nil ? nil : endFrame(end, in: responseProtocol)
+    }
+
     /// The frame that ends a body of `rpcProtocol`: as it has come, or, if something of the end has changed, written of what
     /// the end is now; none where there is none.
     private func endFrame(_ end: ResponseEnd, in rpcProtocol: RPCProtocol) -> [UInt8]? {

@@ -101,6 +101,9 @@ extension Call {
         }
     }
 
+    /// Whether something of the request may still come behind its head.
+    public var awaitsBody: Bool { !flows.request.hasArrived }
+
     /// What is kept out of all that is shown of the call.
     public var redactions: Redactions { run.chain.redactions }
 
@@ -117,6 +120,12 @@ extension Call {
             defer { if let state = state.take() { run.put(state, of: link) } }
             yield &state
         }
+    }
+
+    /// Lets an interceptor have no further part in the call: it is told nothing more of it, and nothing is done for it.
+    public func leave<Link: Interceptor>(_ link: Link) {
+        self[stateOf: link] = nil
+        run.leave(run.index(of: link))
     }
 
     /// Calls `action` on the worker's thread when `time` has passed, unless the timer is cancelled before

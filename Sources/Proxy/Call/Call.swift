@@ -174,7 +174,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     }
 
     package func drained() {
-        upstreamLeg.attempt?.resume(.slowPeer)
+        resumeResponse(.slowPeer)
     }
 
     package var isBehind: Bool { upstreamLeg.outbox != nil || upstreamLeg.attempt?.queuedBytes ?? 0 > Self.lowWater }

@@ -55,30 +55,15 @@ extension Call {
     }
 
     /// Sends a response of our own, which goes back through the links before `index`.
-    func send(_ own: LocalResponse, _ outcome: Outcome, before index: Int) {
-        endAttempts(.canceled)
-        releaseHeld(.request, from: 0)
-        releaseBare(.request)
-        releaseHeld(.response, from: index)
-        // What has held the source back belongs to the response that is dropped.
-        flows.response.queues.isPaused = false
-        releaseResponse()
-        response.ownOutcome = outcome
-        run.respond(before: index)
+    func send(_ own: LocalResponse, _ outcome: Outcome, before index: Int) { send(replay(of: own), outcome, before: index) }
+
+    private func replay(of own: LocalResponse) -> Replay {
         let head = worker.acquireHead()
         head.fill(with: own)
-        addProxyStatus(to: head, outcome)
-        response.reader = callerLeg.makeReader()
-        response.reader.read(head, rpcProtocol)
-        let isLast = own.body.isEmpty && own.trailers.isEmpty || callerLeg.wantsHeadOnly
-        guard receiveResponse(head, isLast: isLast) else { return }
-        let number = response.number
-        if !isLast { receiveResponse(own.body.span) }
-        guard !isOver, response.number == number else { return }
+        guard !own.trailers.isEmpty else { return Replay(head, own.body) }
         let trailers = worker.acquireHead()
         for (name, value) in own.trailers { trailers.add(name: name.span, value: value.span) }
-        responseIsWhole(.code(outcome.code), trailers: trailers.count > 0 ? trailers : nil)
-        worker.release(trailers)
+        return Replay(head, own.body, trailers: trailers)
     }
 
     /// The head of a response, which may be its trailers as well, goes nowhere.
@@ -98,6 +83,8 @@ extension Call {
         response.hold.state = .open
         response.hold.timer.take()?.cancel()
         releaseRest(.response)
+        if let trailers = response.rest?.trailers { worker.release(trailers) }
+        response.rest = nil
         (response.endFrame, response.mayEnd) = (nil, nil)
         flows.response.releaseMessages()
         flows.response.keptMessages = 0
@@ -136,26 +123,33 @@ extension Call {
         own.respondsToOneMessage && direction == .request ? respondWhenWhole(own, index) : respond(own, index)
     }
 
-    func respond(_ own: LocalResponse, _ index: Int) {
+    func respond(_ own: LocalResponse, _ index: Int) { respond(replay(of: own), index) }
+
+    /// An interceptor has given a response that it has kept, in the place of an event.
+    func replayed(_ replay: consuming Replay, at index: Int, _ event: ChainEvent) {
+        if case .responseHead(let head, let isLast) = event {
+            // What has come whole has not been cancelled.
+            if isLast { endAttempts(.ok) }
+            release(head)
+        }
+        decides(index, .respond)
+        respond(replay, index)
+    }
+
+    private func respond(_ replay: consuming Replay, _ index: Int) {
         if decidesByProcedure(index) { admitMethod() }
-        let outcome = Outcome(conclusion(of: own))
+        let outcome = Outcome(conclusion(of: replay))
         if outcome.code == .ok, rpcProtocol != .http { response.ownMessages = 1 }
-        send(own, outcome, before: index)
+        send(replay, outcome, before: index)
     }
 
     /// What a caller concludes from a response that an interceptor has given: it may be none of the caller's protocol.
-    private func conclusion(of own: LocalResponse) -> Conclusion {
-        let head = worker.acquireHead()
-        defer { worker.release(head) }
-        head.fill(with: own)
+    private func conclusion(of replay: borrowing Replay) -> Conclusion {
         var reader = callerLeg.makeReader()
-        reader.read(head, rpcProtocol)
-        reader.body(own.body.span)
-        guard !own.trailers.isEmpty else { return reader.end() }
-        let trailers = worker.acquireHead()
-        defer { worker.release(trailers) }
-        for (name, value) in own.trailers { trailers.add(name: name.span, value: value.span) }
-        return reader.end(trailers: trailers)
+        reader.read(replay.head, rpcProtocol)
+        // What plain HTTP says is in the head.
+        if rpcProtocol != .http { reader.body(replay.bytes.span.extracting(replay.range)) }
+        return if let trailers = replay.trailers { reader.end(trailers: trailers) } else { reader.end() }
     }
 
     /// An interceptor has decided what the caller gets.

@@ -1,5 +1,6 @@
 internal import Events
 internal import RPC
+internal import Telemetry
 internal import Time
 
 /// What is remembered of a call for metrics and logs.
@@ -33,6 +34,8 @@ struct CallRecord {
     /// Those of the attempts that hedging has begun.
     var hedges = 0
     var decider = Decider.upstream
+    /// What became of it at the last cache that it came to.
+    var cache: CacheLabel?
     /// The attempts that have ended, unless there was only one, with a response.
     var ended: [AttemptTimes] = []
     /// Whether the one under way is not the only one.

@@ -175,15 +175,30 @@ extension Call {
         case .requestHead: return interceptor.requestHead(self)
         case .requestEnd: return interceptor.requestEnd(self)
         case .responseHead(let head, _): return interceptor.responseHead(head, self)
-        case .responseEnd(let end): return interceptor.responseEnd(end, self)
+        case .responseEnd(let end):
+            if run.chain.byteReaders & 1 << UInt64(index) != 0, let frame = arrivedEndFrame(end) {
+                interceptor.responseBytes(frame.span, self)
+            }
+            return interceptor.responseEnd(end, self)
         case .message(let message):
+            if run.chain.byteReaders & 1 << UInt64(index) != 0, direction == .response {
+                write(message, bytes, .response) { interceptor.responseBytes($0, self) }
+                guard asksForMessage(message, index) else { return .next }
+            }
             return message.withPayload(or: bytes) { payload in
                 direction == .request
                     ? interceptor.requestMessage(payload, message, self)
                     : interceptor.responseMessage(payload, message, self)
             }
-        case .bytes: return .next
+        case .bytes:
+            if direction == .response { interceptor.responseBytes(bytes, self) }
+            return .next
         }
+    }
+
+    /// Whether a link asks for a message of a response, and not only for its bytes.
+    private func asksForMessage(_ message: Message, _ index: Int) -> Bool {
+        run.chain.links[index].events.contains(message.form == .plain ? .plainBodies : .responseMessages)
     }
 
     /// Does what an interceptor says of an event; true if it goes on to the next link.
@@ -207,6 +222,7 @@ extension Call {
             suspend(suspension, index, event, bytes, direction)
         case .reject(let error): rejected(error, at: index, event, direction)
         case .respond(let response): responded(response, at: index, event, direction)
+        case .replay(let replay): replayed(replay, at: index, event)
         case .serve(let upstream, let opening):
             guard serve(by: upstream, opening, at: index, event) else { return false }
             return proceeds(index, event, bytes, direction)

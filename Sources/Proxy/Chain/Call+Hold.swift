@@ -185,6 +185,6 @@ extension Call {
         flows[direction].queues.isPaused = false
         readRest(direction)
         guard !isOver, !flows[direction].queues.isPaused else { return }
-        direction == .request ? callerLeg.stream.resume(.held) : upstreamLeg.attempt?.resume(.held)
+        direction == .request ? callerLeg.stream.resume(.held) : resumeResponse(.held)
     }
 }

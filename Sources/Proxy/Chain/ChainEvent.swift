@@ -51,8 +51,9 @@ enum ChainEvent {
             isLast || head.status != 200 ? [.responseHead, .errors] : .responseHead
         case .responseEnd(let end): end.asked
         case .message where direction == .request: .requestMessages
-        case .message(let message): message.form == .plain ? .plainBodies : .responseMessages
-        case .bytes: []
+        case .message(let message):
+            [message.form == .plain ? .plainBodies : .responseMessages, .responseBytes]
+        case .bytes: direction == .response ? .responseBytes : []
         }
     }
 

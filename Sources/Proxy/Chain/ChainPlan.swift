@@ -32,7 +32,14 @@ struct ChainPlan: Sendable {
             let problem = "a chain can have at most \(Self.maxLength) interceptors; split it"
             diagnostics.report(problem, at: items[Self.maxLength].mark)
         }
-        links = items.prefix(Self.maxLength).compactMap { Link($0, of: kinds, resources, into: diagnostics) }
+        let items = items.prefix(Self.maxLength)
+        var known: [ChainItem] = []
+        links = items.enumerated().compactMap { index, item in
+            let link = Link(item, before: items.dropFirst(index + 1), of: kinds, resources, into: diagnostics)
+            if link != nil { known.append(item) }
+            return link
+        }
+        reportSharing(known, of: kinds, into: diagnostics)
     }
 
     /// What is kept out of all that is shown of the calls.
@@ -56,6 +63,7 @@ extension ChainPlan.Link {
     /// Plans the interceptor of an item; none if there is no such kind, which is reported.
     fileprivate init?(
         _ item: ChainItem,
+        before following: ArraySlice<ChainItem>,
         of kinds: Registry,
         _ resources: BuildResources,
         into diagnostics: Diagnostics
@@ -70,7 +78,7 @@ extension ChainPlan.Link {
         condition = item.when.map { Condition($0, into: diagnostics) }
         shapes = item.applies
         let section = Section(item.options, kind.options, shorthand: kind.shorthand, into: diagnostics)
-        interceptor = kind.plan(section, BuildContext(name: item.name, resources: resources))
+        interceptor = kind.plan(section, BuildContext(name: item.name, following: Array(following), resources: resources))
         unwinds = item.unwinds
         isPerAttempt = item.per.map { $0 == .attempt } ?? kind.isPerAttempt
         runsAgain = isPerAttempt || kind.rewrites

@@ -36,6 +36,11 @@ struct ChainRun: ~Copyable {
         entered |= 1 << UInt64(index)
     }
 
+    /// The call is no longer one of a link, which is told nothing more of it.
+    mutating func leave(_ index: Int) {
+        entered &= ~(1 << UInt64(index))
+    }
+
     /// The request's head has come this far, and no further yet.
     mutating func reach(_ index: Int) {
         reached = index

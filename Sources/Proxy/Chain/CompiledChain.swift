@@ -56,6 +56,8 @@ final class CompiledChain {
     let redactions: Redactions
     /// The links that ask for more of a response than its head, a bit each.
     private(set) var responseMask: UInt64 = 0
+    /// The links that see the bytes of responses as they pass, a bit each.
+    let byteReaders: UInt64
     /// The links that see the bytes of plain HTTP, a bit each.
     let byteObservers: UInt64
     /// The links that are not for every call, a bit each.
@@ -78,6 +80,7 @@ final class CompiledChain {
             return Self.bits(links) { $0.events.contains(event) }
         }
         conditional = Self.bits(links) { $0.isConditional }
+        byteReaders = Self.bits(links) { $0.events.contains(.responseBytes) }
         byteObservers = Self.bits(links) { $0.events.contains(.plainBytes) }
         coded = Self.bits(links) { $0.codes != 0 }
         codedHeads = Self.bits(links) { $0.codes != 0 && $0.events.contains(.responseHead) }
@@ -86,7 +89,7 @@ final class CompiledChain {
         }
         countsMessages = links.contains { $0.events.contains(.messageCounts) }
         redactions = plan.redactions
-        responseMask = mask([.responseMessages, .plainBodies, .anyEnd, .retries]) | codedHeads
+        responseMask = mask([.responseMessages, .plainBodies, .anyEnd, .retries, .responseBytes]) | codedHeads
         for link in links { addState(of: link.interceptor) }
     }
 

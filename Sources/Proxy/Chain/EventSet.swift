@@ -56,6 +56,10 @@ public struct EventSet: OptionSet, Sendable {
     /// The bytes of bodies in plain HTTP, as they leave the chain; nothing is held for it.
     public static let plainBytes = EventSet(rawValue: 16384)
 
+    /// The bytes of a response's body as they pass the interceptor, in every protocol, and the end of the response; nothing is
+    /// held for it, and nothing can be changed.
+    public static let responseBytes = EventSet(rawValue: 32768)
+
     /// The ends of responses, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]
 

@@ -34,6 +34,8 @@ public protocol Interceptor: AnyObject {
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict
     /// Bytes of a body in plain HTTP have left the chain; they cannot be changed.
     func plainBytes(_ bytes: Span<UInt8>, _ direction: Direction, _ call: Call)
+    /// Bytes of the body of a response pass, as the caller would get them; they cannot be changed.
+    func responseBytes(_ bytes: Span<UInt8>, _ call: Call)
     /// The call is over; its record is complete.
     func finished(_ call: Call)
 }
@@ -46,5 +48,6 @@ extension Interceptor {
     public func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict { .next }
     public func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict { .next }
     public func plainBytes(_ bytes: Span<UInt8>, _ direction: Direction, _ call: Call) {}
+    public func responseBytes(_ bytes: Span<UInt8>, _ call: Call) {}
     public func finished(_ call: Call) {}
 }

@@ -29,6 +29,8 @@ extension InterceptorPlan {
 public struct BuildContext {
     /// The name of the interceptor.
     public let name: String
+    /// The items of the chain behind it.
+    public let following: [ChainItem]
     /// What the interceptors of the configuration share.
     public let resources: BuildResources
 }
@@ -41,6 +43,8 @@ public final class BuildResources {
     public let calls: NamedCalls
     /// The mocks of the file.
     public let mocks: [MockSettings]
+    /// The caches of the file.
+    public let caches: [CacheSettings]
     /// What has been read and made for the configuration.
     public let acquired: Acquired
     /// What kinds have prepared for their interceptors, by names of their own.
@@ -62,11 +66,13 @@ public final class BuildResources {
     init(
         calls: NamedCalls = NamedCalls(),
         mocks: [MockSettings] = [],
+        caches: [CacheSettings] = [],
         acquired: Acquired = Acquired(),
         sample: Double? = nil
     ) {
         self.calls = calls
         self.mocks = mocks
+        self.caches = caches
         self.acquired = acquired
         self.sample = sample
     }

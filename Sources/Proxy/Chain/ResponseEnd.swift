@@ -19,7 +19,7 @@ public final class ResponseEnd {
     /// Whether the response is broken off here: what has come of it is not all.
     public let breaksOff: Bool
     /// Whether the error is another than the one that has come.
-    private(set) var isReplaced = false
+    public private(set) var isReplaced = false
     private var outcome: Outcome
     private var stored: RPCError?
     /// Whether a hook has set the error since this was asked last.
@@ -38,7 +38,7 @@ public final class ResponseEnd {
     init(failing error: RPCError, trailers: HTTPHead, _ rpcProtocol: RPCProtocol) {
         outcome = Outcome(error)
         self.trailers = trailers
-        arrived = .anyEnd
+        arrived = [.anyEnd, .responseBytes]
         hasMetadata = rpcProtocol.hasEnvelopes
         breaksOff = true
         isReplaced = true

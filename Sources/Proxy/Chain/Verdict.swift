@@ -14,6 +14,8 @@ public enum Verdict {
     indirect case reject(RPCError)
     /// The call is answered here, as if the upstream had said so; good until the head of a response has gone out.
     indirect case respond(LocalResponse)
+    /// Likewise, by a response that the interceptor has kept.
+    indirect case replay(Replay)
     /// The call goes no further in the chain: it is served in this process, message by message, in an upstream's place.
     ///
     /// For the head of a request alone.
@@ -56,7 +58,7 @@ extension Verdict {
             if case .responseEnd(let end) = event, end.isNewlyReplaced { return .replace }
             return .next
         case .reject: return .reject
-        case .respond, .serve: return .respond
+        case .respond, .replay, .serve: return .respond
         case .reset: return .reset
         case .suspend: return .suspend
         case .retry: return .retry

@@ -24,6 +24,9 @@ public struct NamedCalls: Sendable {
         }
     }
 
+    /// The call of a name; none if there is no such call.
+    public func call(named name: String) -> NamedCall? { entries[name]?.call }
+
     /// The call that a section names by `key`; none if there is no such call, which is reported.
     public func entry(_ section: Section, _ key: String) -> Entry? {
         guard let name = section.string(ifGiven: key) else { return nil }

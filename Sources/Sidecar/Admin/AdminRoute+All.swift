@@ -89,6 +89,15 @@ extension AdminRoute {
         },
         AdminRoute(
             .post,
+            "/cache/purge",
+            page: .cache,
+            parameters: ["path", "cache"],
+            "Removes the responses to requests whose path starts with ?path=, of ?cache=NAME or of all caches."
+        ) {
+            $0.purgeCaches($1, $2)
+        },
+        AdminRoute(
+            .post,
             "/reload",
             page: .reload,
             "Loads the file: 200 and the new generation, or 422 and the errors."

@@ -25,7 +25,7 @@ extension Daemon {
                 .certificateReloadSuccessful,
                 certificateSamples { .number($0.problem == nil ? 1 : 0) }
             ),
-        ] + addressFamilies(report) + credentialFamilies + typesFamilies + telemetryFamilies
+        ] + addressFamilies(report) + cacheFamilies + credentialFamilies + typesFamilies + telemetryFamilies
             + budgets.families
             + [
                 MetricFamily(.buildInfo, .number(1), labels: [Version.number]),

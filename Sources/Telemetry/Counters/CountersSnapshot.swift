@@ -51,6 +51,7 @@ public struct CountersSnapshot: Sendable {
     var badRequests = NamedCounts(columns: 1)
     var rejections = [Int](repeating: 0, count: RejectionLabel.allCases.count)
     var translations = [Int](repeating: 0, count: TranslationLabel.allCases.count)
+    var cacheRequests = [Int](repeating: 0, count: CacheLabel.allCases.count)
     /// Of requests, and of responses.
     var unknownFields = [0, 0]
     var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
@@ -82,6 +83,7 @@ public struct CountersSnapshot: Sendable {
         badRequests.merge(other.badRequests)
         for index in rejections.indices { rejections[index] &+= other.rejections[index] }
         for index in translations.indices { translations[index] &+= other.translations[index] }
+        for index in cacheRequests.indices { cacheRequests[index] &+= other.cacheRequests[index] }
         for index in unknownFields.indices { unknownFields[index] &+= other.unknownFields[index] }
         for index in limitHits.indices { limitHits[index] &+= other.limitHits[index] }
         for index in http2LimitHits.indices { http2LimitHits[index] &+= other.http2LimitHits[index] }

@@ -24,6 +24,10 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case keys
     /// A caller took none of the last bytes that waited for it on a connection that was to be closed.
     case stalled
+    /// A call has waited for the fetch of another for longer than a cache allows.
+    case cacheWait
+    /// A response was larger than a cache allows, or there was no room for it.
+    case cacheObject
     /// Calls and unfinished heads held as much memory as allowed.
     case memory
     /// A message or a call was too long to be recorded as a whole.
@@ -48,6 +52,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .suspension: "suspension"
         case .keys: "keys"
         case .stalled: "stalled"
+        case .cacheWait: "cache_wait"
+        case .cacheObject: "cache_object"
         case .memory: "memory"
         case .recording: "recording"
         case .upstreamCalls: "upstream_calls"

@@ -21,6 +21,7 @@ public final class WorkerCounters {
     private var rejections = [Int](repeating: 0, count: RejectionLabel.allCases.count)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     private var translations = [Int](repeating: 0, count: TranslationLabel.allCases.count)
+    private var cacheRequests = [Int](repeating: 0, count: CacheLabel.allCases.count)
     private var unknownFields = CountersSnapshot().unknownFields
     private var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     private var retries = CountersSnapshot().retries
@@ -173,6 +174,9 @@ public final class WorkerCounters {
         upstreams[upstream.row, CountersSnapshot.hedges + Int(result.rawValue)] &+= 1
     }
 
+    /// Counts what became of a request at a cache.
+    public func cacheRequest(_ result: CacheLabel) { cacheRequests[Int(result.rawValue)] &+= 1 }
+
     /// Counts a retry that was due and is not sent.
     public func retrySkipped(_ reason: RetryReason, _ skipReason: RetrySkipReason) {
         retries[CountersSnapshot.retryIndex(reason, skipped: skipReason)] &+= 1
@@ -258,6 +262,7 @@ public final class WorkerCounters {
         copy.badRequests = badRequests
         copy.rejections = rejections
         copy.translations = translations
+        copy.cacheRequests = cacheRequests
         copy.unknownFields = unknownFields
         copy.limitHits = limitHits
         copy.http2LimitHits = http2LimitHits

@@ -19,6 +19,10 @@ extension CountersSnapshot {
             pools.family(.upstreamConnections, ["idle", "active"]),
             MetricFamily(.upstreamWaiting, pools.samples { .number(pools[$0, Self.waiting]) }),
             MetricFamily(.retries, RetryReason.allCases.flatMap(samples)),
+            MetricFamily(
+                .cacheRequests,
+                CacheLabel.allCases.map { MetricSample([$0.label.description], .number(cacheRequests[Int($0.rawValue)])) }
+            ),
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
             MetricFamily(.connectionsTotal, listeners.samples { .number(listeners[$0, Self.opened]) }),
             MetricFamily(.connectionsEvicted, listeners.samples { .number(listeners[$0, Self.evicted]) }),

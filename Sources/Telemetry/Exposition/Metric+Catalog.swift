@@ -8,7 +8,8 @@ extension Metric {
         upstreamAttempts, upstreamRetries, hedges, upstreamCalls, upstreamCallDuration, upstreamConnections,
         upstreamWaiting,
         upstreamAddresses,
-        upstreamEjections, upstreamHealthChecks, upstreamInsecure, retries, credentialExpiry, credentialRefreshes,
+        upstreamEjections, upstreamHealthChecks, upstreamInsecure, retries,
+        cacheRequests, cacheBytes, cacheObjects, cacheEvictions, credentialExpiry, credentialRefreshes,
         typesRefreshes,
         typesRefreshTime, spans, metricExports, connections,
         connectionsTotal,
@@ -127,6 +128,33 @@ extension Metric {
         .counter,
         "Retries that were due, by reason, and by result: sent, or why they were skipped.",
         labels: ["reason", "result"]
+    )
+    static let cacheRequests = Metric(
+        "martlet_cache_requests_total",
+        .counter,
+        "Requests that came to a cache, by what they received.",
+        labels: ["result"]
+    )
+    /// The bytes that a cache holds, by `cache`.
+    public static let cacheBytes = Metric(
+        "martlet_cache_bytes",
+        .gauge,
+        "Bytes in a cache: keys, heads and bodies, also of responses that are being fetched.",
+        labels: ["cache"]
+    )
+    /// The responses that a cache holds, by `cache`.
+    public static let cacheObjects = Metric(
+        "martlet_cache_objects",
+        .gauge,
+        "Entries in a cache: responses, and marks of responses that it does not store.",
+        labels: ["cache"]
+    )
+    /// The responses that had to leave a cache, by `cache`.
+    public static let cacheEvictions = Metric(
+        "martlet_cache_evictions_total",
+        .counter,
+        "Entries that a cache has removed to make room for others.",
+        labels: ["cache"]
     )
     /// 1 for an upstream that anybody can pass for, 0 for one whose certificate is verified, by `upstream`.
     public static let upstreamInsecure = Metric(

@@ -1,0 +1,264 @@
+public import Bytes
+public import HTTP
+public import Time
+
+/// What a cache holds, and who fetches what for it.
+///
+/// Pure: told what happens and when, it says what is to be done. Belongs to whoever holds it.
+public struct CacheState {
+    /// What becomes of a request.
+    public enum Decision {
+        /// It gets a stored response.
+        case serve(CachedResponse)
+        /// It gets a stored response that is stale; the flight is to validate it meanwhile, if there is one.
+        case serveStale(CachedResponse, refresh: CacheFlight?)
+        /// It goes upstream, and others wait for it; a stale response is validated by it.
+        case lead(CacheFlight, stale: CachedResponse?)
+        /// It waits for the flight by this key, under this number.
+        case wait(key: [UInt8], number: Int)
+        /// It goes upstream, and nobody waits for it; likewise.
+        case pass(CacheFlight, stale: CachedResponse?)
+        /// The caller wants no request to the upstream, and there is no response.
+        case lack
+    }
+
+    /// What stands under a key.
+    private enum Entry {
+        case response(CachedResponse)
+        /// There are several responses, by these fields of requests.
+        case varies(VaryNames)
+        /// Requests do not wait for each other until then.
+        case passed(until: Instant)
+    }
+
+    private struct Flight {
+        let number: Int
+        var waiters: [CacheWaiter] = []
+    }
+
+    /// For how long requests do not wait for each other, once a response was not stored.
+    static let passTime = 10 * Duration.second
+    /// What a key without a response costs.
+    private static let markCost = 128
+
+    private var entries: SegmentedLRU<Entry>
+    private var flights: [[UInt8]: Flight] = [:]
+    private var stamps = CacheStamps()
+    private var lastNumber = 0
+
+    /// Makes an empty cache that holds so many bytes at most.
+    public init(limit: Int) {
+        entries = SegmentedLRU(limit: limit)
+    }
+
+    /// The bytes that it holds, with those that are being fetched.
+    public var byteCount: Int { entries.cost + entries.reserved }
+    /// How many responses and marks it holds.
+    public var count: Int { entries.count }
+    /// How many had to go for others.
+    public var evictions: Int { entries.evictions }
+
+    // MARK: Requests
+
+    /// A request, as a cache sees it.
+    public struct Query {
+        let request: CacheRequest
+        let head: HTTPHead
+        let key: ByteQueue
+        let resource: Int
+        let now: Instant
+        /// Whether the request waits for no other, and no other for it.
+        public var isAlone = false
+        /// Whether the flight that it has waited for came to nothing, so that it takes what is stale.
+        public var hasFailed = false
+        /// Whether only responses are used that are for all callers, as it has credentials.
+        public var hasCredentials = false
+        /// Whether it can wait for others.
+        public var mayWait = true
+
+        /// Takes what a request asks of a cache, its head, its key, the hash of the name of its target, and the time.
+        ///
+        /// The key gets what `vary` adds to it.
+        public init(
+            _ request: CacheRequest,
+            _ head: HTTPHead,
+            key: ByteQueue,
+            resource: Int,
+            at now: Instant
+        ) {
+            (self.request, self.head, self.key, self.resource, self.now) = (request, head, key, resource, now)
+        }
+    }
+
+    /// What becomes of a request.
+    ///
+    /// - Parameters:
+    ///   - query: the request.
+    ///   - makeWaiter: makes what wakes it by that number, if it is to wait.
+    public mutating func decide(_ query: Query, _ makeWaiter: (Int) -> CacheWaiter) -> Decision {
+        let primaryCount = query.key.count
+        let place = find(query)
+        let entry = place.flatMap { entries.value(at: $0) }
+        var stale: CachedResponse?
+        if case .response(let response)? = entry, let place, isUsable(response, query) {
+            entries.use(place)
+            switch response.freshness.use(for: query.request, at: query.now) {
+            case .fresh: return .serve(response)
+            case .stale: return .serveStale(response, refresh: nil)
+            case .background: return .serveStale(response, refresh: beginRefresh(query, primaryCount))
+            case .validate where query.hasFailed && response.freshness.isUsableOnError(at: query.now):
+                return .serveStale(response, refresh: nil)
+            case .validate: stale = response
+            }
+        }
+        if query.request.control.flags.contains(.onlyIfCached) { return .lack }
+        return fetch(query, primaryCount, stale, isPassed: isPassed(entry, at: query.now), makeWaiter)
+    }
+
+    /// Where the entry of a request is, whose key then has what `vary` adds to it.
+    private mutating func find(_ query: Query) -> Int? {
+        let key = query.key
+        let place = entries.place(of: key.readable, hash: key.readable.seededHash)
+        guard let place, case .varies(let names)? = entries.value(at: place) else { return place }
+        entries.use(place)
+        names.append(of: query.head, to: key)
+        return entries.place(of: key.readable, hash: key.readable.seededHash)
+    }
+
+    private func isUsable(_ response: CachedResponse, _ query: Query) -> Bool {
+        stamps.isCurrent(response.stamp, of: query.resource)
+            && (!query.hasCredentials || response.freshness.isForAll)
+    }
+
+    private func isPassed(_ entry: Entry?, at now: Instant) -> Bool {
+        if case .passed(let until)? = entry { until > now } else { false }
+    }
+
+    private mutating func beginRefresh(_ query: Query, _ primaryCount: Int) -> CacheFlight? {
+        guard flights[query.key.readable.array] == nil else { return nil }
+        return begin(query, primaryCount)
+    }
+
+    /// Who fetches the response of a request.
+    private mutating func fetch(
+        _ query: Query,
+        _ primaryCount: Int,
+        _ stale: CachedResponse?,
+        isPassed: Bool,
+        _ makeWaiter: (Int) -> CacheWaiter
+    ) -> Decision {
+        // What comes for a part, or only if there is news, is of no use to others; of what is validated, all comes.
+        let isPartial = stale == nil && !query.request.traits.isDisjoint(with: [.range, .validates])
+        guard !isPassed, !isPartial, !query.isAlone else {
+            return .pass(makeFlight(query, primaryCount), stale: stale)
+        }
+        let key = query.key.readable.array
+        guard flights[key] != nil else { return .lead(begin(query, primaryCount), stale: stale) }
+        guard query.mayWait else { return .pass(makeFlight(query, primaryCount), stale: stale) }
+        lastNumber += 1
+        flights[key]?.waiters.append(makeWaiter(lastNumber))
+        return .wait(key: key, number: lastNumber)
+    }
+
+    /// A call waits no more for the flight by a key.
+    public mutating func leave(_ key: [UInt8], _ number: Int) {
+        flights[key]?.waiters.removeAll { $0.number == number }
+    }
+
+    private mutating func makeFlight(_ query: Query, _ primaryCount: Int) -> CacheFlight {
+        lastNumber += 1
+        let key = query.key.readable.array
+        return CacheFlight(
+            primary: primaryCount == key.count ? key : Array(key[..<primaryCount]),
+            key: key,
+            number: lastNumber,
+            resource: query.resource,
+            stamp: stamps.stamp(of: query.resource),
+            began: query.now
+        )
+    }
+
+    private mutating func begin(_ query: Query, _ primaryCount: Int) -> CacheFlight {
+        let flight = makeFlight(query, primaryCount)
+        flights[flight.key] = Flight(number: flight.number)
+        return flight
+    }
+
+    // MARK: Responses
+
+    /// Takes room for bytes of a body that is being fetched; false if there is none.
+    public mutating func reserve(_ count: Int) -> Bool {
+        guard entries.reserved + count <= entries.limit else { return false }
+        entries.reserved += count
+        return true
+    }
+
+    /// Gives room back.
+    public mutating func release(_ count: Int) { entries.reserved -= count }
+
+    /// A flight has ended.
+    ///
+    /// - Parameters:
+    ///   - flight: the flight.
+    ///   - end: what has come of it.
+    ///   - head: the head of its request, as it stood at the cache.
+    ///   - now: the time.
+    /// - Returns: those that waited, and what they are to be told.
+    public mutating func end(
+        _ flight: CacheFlight,
+        _ end: CacheFlight.End,
+        _ head: HTTPHead,
+        at now: Instant
+    ) -> (waiters: [CacheWaiter], word: CacheWaiter.Word) {
+        let known = flights[flight.key].flatMap { $0.number == flight.number ? $0 : nil }
+        let waiters = known?.waiters ?? []
+        if known != nil { flights[flight.key] = nil }
+        switch end {
+        case .stored(let response, let names):
+            if flight.stamp == stamps.stamp(of: flight.resource) { store(response, names, flight, head) }
+            return (waiters, .decideAnew)
+        case .passed:
+            // Nobody waits for those that go by themselves, and what is stored is none of their business.
+            guard known != nil else { return ([], .goOn) }
+            let hash = flight.key.span.seededHash
+            let cost = flight.key.count + Self.markCost
+            entries.insert(.passed(until: now + Self.passTime), flight.key, hash: hash, cost: cost)
+            return (waiters, .goOn)
+        case .failed: return (waiters, .upstreamFailed)
+        case .abandoned: return (waiters, .decideAnew)
+        }
+    }
+
+    private mutating func store(
+        _ response: CachedResponse,
+        _ names: VaryNames,
+        _ flight: CacheFlight,
+        _ head: HTTPHead
+    ) {
+        let key = ByteQueue()
+        key.append(flight.primary)
+        let mark = flight.primary
+        if !names.isEmpty {
+            entries.insert(.varies(names), mark, hash: mark.span.seededHash, cost: mark.count + Self.markCost)
+            names.append(of: head, to: key)
+        }
+        let full = key.readable.array
+        let cost = response.byteCount + full.capacity + SegmentedLRU<Entry>.overhead
+        entries.insert(.response(response), full, hash: full.span.seededHash, cost: cost)
+    }
+
+    // MARK: Changes
+
+    /// A target was changed: what is stored of it, and what is being fetched, is not used.
+    public mutating func change(resource: Int) { stamps.change(resource) }
+
+    /// Removes the responses whose path begins like this, and stores none of those that are being fetched.
+    ///
+    /// - Returns: how many there were.
+    public mutating func purge(path prefix: [UInt8]) -> Int {
+        stamps.purge()
+        return entries.removeAll { entry in
+            if case .response(let response) = entry { response.isBelow(prefix) } else { false }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import Bytes
+public import HTTP
+public import Time
+
+/// A response that is kept: its head, its body and its trailers, and how fresh it is.
+///
+/// Never changes: one that was validated is another. Safe on any thread.
+public final class CachedResponse: Sendable {
+    /// The HTTP status.
+    public let status: Int
+    /// The fields of the head, without `age`.
+    public let fields: HTTPFields
+    /// The body as it goes to callers.
+    public let body: [UInt8]
+    /// The trailers.
+    public let trailers: HTTPFields
+    /// How fresh it is.
+    public let freshness: Freshness
+    /// The path and the query that it was asked for with.
+    public let target: [UInt8]
+    /// How it is told from others that were made of it: `etag`, whole.
+    public let entityTag: [UInt8]?
+    /// When it was changed last.
+    public let lastModified: WallTime?
+    /// Which state of its target it is of.
+    let stamp: CacheStamp
+
+    /// What is kept.
+    public struct Content: Sendable {
+        /// The HTTP status.
+        public var status: Int
+        /// The fields of the head.
+        public var fields: HTTPFields
+        /// The body.
+        public var body: [UInt8]
+        /// The trailers.
+        public var trailers: HTTPFields
+        /// The path and the query of the request.
+        public var target: [UInt8]
+
+        /// Puts a response together.
+        public init(
+            status: Int,
+            fields: HTTPFields,
+            body: [UInt8],
+            trailers: HTTPFields,
+            target: [UInt8]
+        ) {
+            (self.status, self.fields, self.body) = (status, fields, body)
+            (self.trailers, self.target) = (trailers, target)
+        }
+    }
+
+    /// Puts a response together that came for a flight.
+    public init(_ content: Content, _ freshness: Freshness, for flight: CacheFlight) {
+        (status, fields, body) = (content.status, content.fields, content.body)
+        (trailers, target) = (content.trailers, content.target)
+        (self.freshness, stamp) = (freshness, flight.stamp)
+        let kept = content.fields
+        entityTag = if let index = kept.first(EntityTag.field) { kept.value(at: index).array } else { nil }
+        lastModified =
+            if let index = kept.first(CacheRule.lastModified) {
+                HTTPDate(kept.value(at: index), now: .max)?.time
+            } else {
+                nil
+            }
+    }
+
+    /// What it was made of, to be changed for one that was validated.
+    public var content: Content {
+        Content(status: status, fields: fields, body: body, trailers: trailers, target: target)
+    }
+
+    /// Whether the upstream can be asked whether it has changed.
+    public var hasValidator: Bool { entityTag != nil || lastModified != nil }
+
+    /// Its head with the fields of another that says that it is still good, without those that tell of the body
+    /// (RFC 9111 §3.2, §4.3.4).
+    public func head(updatedBy other: HTTPHead) -> HTTPHead {
+        let (head, fields) = (HTTPHead(), fields)
+        head.status = status
+        for index in 0..<fields.count {
+            let name = fields.name(at: index)
+            if Self.tellsOfBody(name) || other.first(FieldName(name.string)) == nil {
+                head.add(name: name, value: fields.value(at: index))
+            }
+        }
+        for index in 0..<other.count where !Self.tellsOfBody(other.name(at: index)) {
+            head.add(name: other.name(at: index), value: other.value(at: index))
+        }
+        return head
+    }
+
+    private static func tellsOfBody(_ name: Span<UInt8>) -> Bool {
+        name.equals("content-encoding") || name.equals("content-type") || name.equals("content-range")
+    }
+
+    /// Whether its target begins like this.
+    func isBelow(_ prefix: [UInt8]) -> Bool {
+        let target = target
+        return target.span.hasPrefix(prefix)
+    }
+
+    /// How many bytes it takes.
+    var byteCount: Int {
+        fields.byteCount + trailers.byteCount + body.capacity + target.capacity + (entityTag?.capacity ?? 0) + 320
+    }
+}

@@ -1,0 +1,56 @@
+public import Time
+
+/// How old a stored response is, and for how long it may be used (RFC 9111 §4.2).
+///
+/// Its times are of the monotonic clock: whoever sets the clock of the system changes no age. A value: safe on any thread.
+public struct Freshness: Equatable, Sendable {
+    /// When it was received, or validated last.
+    let received: Instant
+    /// How old it was then.
+    let initialAge: Duration
+    /// For how long it is fresh, from when it was made.
+    let lifetime: Duration
+    /// Whether it is used only when it was validated.
+    let isAlwaysValidated: Bool
+    /// For how long it may be used when it is stale and the upstream fails; zero if never.
+    let staleIfError: Duration
+    /// For how long it may be used while it is validated; zero if never.
+    let staleWhileRevalidate: Duration
+    /// Whether a caller may have it stale on request.
+    let maybeStale: Bool
+    /// Whether callers with credentials may have it as well, whoever it was fetched for (RFC 9111 §3.5).
+    let isForAll: Bool
+
+    /// How old it is.
+    public func age(at now: Instant) -> Duration { initialAge + (now - received) }
+
+    /// How long it is still fresh; negative once it is stale.
+    public func remaining(at now: Instant) -> Duration { lifetime - age(at: now) }
+
+    /// What a request gets of it.
+    public enum Use: Equatable, Sendable {
+        /// It is fresh.
+        case fresh
+        /// It is stale, and the caller takes it.
+        case stale
+        /// It is stale, and is validated while the caller has it already.
+        case background
+        /// It is validated first.
+        case validate
+    }
+
+    /// What becomes of a request (RFC 9111 §4, §5.2.1).
+    public func use(for request: CacheRequest, at now: Instant) -> Use {
+        guard !isAlwaysValidated, !request.wantsValidation else { return .validate }
+        let (age, control) = (age(at: now), request.control)
+        let remaining = lifetime - age
+        let isYoung = control.maxAge.map { age <= $0 } ?? true
+        if isYoung, remaining > .zero, control.minFresh.map({ remaining >= $0 }) ?? true { return .fresh }
+        guard maybeStale, control.minFresh == nil else { return .validate }
+        if isYoung || control.maxStale != nil, let allowed = control.maxStale, -remaining <= allowed { return .stale }
+        return isYoung && -remaining < staleWhileRevalidate ? .background : .validate
+    }
+
+    /// Whether it may be used as the upstream has failed.
+    public func isUsableOnError(at now: Instant) -> Bool { -remaining(at: now) < staleIfError }
+}

@@ -1,0 +1,354 @@
+internal import Bytes
+internal import Caching
+internal import Configuration
+internal import Events
+internal import HTTP
+internal import Protocols
+internal import Proxy
+internal import RPC
+internal import Telemetry
+internal import Time
+
+/// Serves one worker's calls out of a cache, and stores what comes for them.
+final class CacheInterceptor: Interceptor {
+    /// What the cache has to do with a call.
+    enum CallState {
+        /// The call waits: for its message, which is a part of the key, or for another that fetches the same.
+        case waiting(CacheWait)
+        /// It fetches a response.
+        case fetching(CacheFetch)
+        /// It may change its target, of which this is the hash.
+        case changing(Int)
+    }
+
+    private let plan: CachePlan
+    private let store: CacheStore?
+    private let key: CacheKey
+    private let worker: WorkerServices
+    private let waiters: CacheWaiters
+    private let sharesCredentials: Bool
+    private let sharesCookies: Bool
+    private let rpcRule: CacheRule
+
+    init(_ plan: CachePlan, on worker: WorkerServices) {
+        (self.plan, self.worker) = (plan, worker)
+        store = plan.settings.map { settings in
+            worker.shared.object(settings.name, fits: { $0.settings == settings }, make: { CacheStore(settings) })
+        }
+        let scopes = worker.shared.object("scopes", make: CacheScopes.init)
+        self.scopes = scopes
+        key = CacheKey(plan.key, scope: scopes.number(of: plan.following))
+        waiters = worker.shared { CacheWaiters(on: worker.loop) }
+        sharesCredentials = plan.keyParts.contains("header:authorization")
+        sharesCookies = plan.ignoresCookies || plan.keyParts.contains("header:cookie")
+        var rule = plan.rule
+        rule.ttl = plan.methods?.ttl
+        rpcRule = rule
+    }
+
+    /// Kept, so that the numbers stay.
+    private let scopes: CacheScopes
+
+    // MARK: The request
+
+    func requestHead(_ call: Call) -> Verdict {
+        if case .fetching(let fetch)? = call[stateOf: self] {
+            fetch.prepare(call.request)
+            return .next
+        }
+        guard store != nil else { return pass(call) }
+        switch call.rpcProtocol {
+        case .http, .connectGet: return plainHead(call)
+        default:
+            let isUnary = call.rpcProtocol != .connectStream && call.rpcProtocol != .grpcWebText
+            guard isUnary, plan.methods?.contains(call) == true else { return pass(call) }
+            let wait = CacheWait()
+            call[stateOf: self] = .waiting(wait)
+            return .suspend(wait.suspension)
+        }
+    }
+
+    private func plainHead(_ call: Call) -> Verdict {
+        let request = call.request
+        if request.method.equals("GET") || request.method.equals("HEAD") {
+            return call.awaitsBody ? bypass(call) : decide(call, nil)
+        }
+        guard !request.method.equals("OPTIONS"), !request.method.equals("TRACE") else { return pass(call) }
+        key.writeResource(call, request.target)
+        call[stateOf: self] = .changing(key.resource)
+        return .next
+    }
+
+    func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        guard case .waiting(let wait)? = call[stateOf: self], wait.needsMessage else { return .next }
+        if !wait.take(payload) { wait.suspension.resume(bypass(call)) }
+        return .next
+    }
+
+    func requestEnd(_ call: Call) -> Verdict {
+        guard case .waiting(let wait)? = call[stateOf: self], wait.needsMessage else { return .next }
+        wait.needsMessage = false
+        guard wait.message != nil else {
+            wait.suspension.resume(bypass(call))
+            return .next
+        }
+        if let verdict = decide(call, nil, wait) { wait.suspension.resume(verdict) }
+        return .next
+    }
+
+    /// The call is none of the cache's.
+    private func pass(_ call: Call) -> Verdict {
+        call.leave(self)
+        return .next
+    }
+
+    /// Likewise, although it might have been one.
+    private func bypass(_ call: Call) -> Verdict {
+        call.note(cache: .bypass)
+        return pass(call)
+    }
+
+    // MARK: Decisions
+
+    private func decide(_ call: Call, _ word: CacheWaiter.Word?) -> Verdict {
+        if let verdict = decide(call, word, nil) { return verdict }
+        guard case .waiting(let wait)? = call[stateOf: self] else { return .next }
+        return .suspend(wait.suspension)
+    }
+
+    /// What becomes of a call; nil if it waits for another.
+    ///
+    /// - Parameters:
+    ///   - call: the call.
+    ///   - word: what it was woken with, if it has waited.
+    ///   - wait: its wait, if it waits already.
+    private func decide(_ call: Call, _ word: CacheWaiter.Word?, _ wait: CacheWait?) -> Verdict? {
+        guard let store else { return pass(call) }
+        let (request, head) = (CacheRequest(call.request), call.request)
+        guard !isOutside(request, call) else { return bypass(call) }
+        key.write(call, wait?.message)
+        var query = CacheState.Query(request, head, key: key.bytes, resource: key.resource, at: call.now)
+        query.hasCredentials = request.traits.contains(.authorization) && !sharesCredentials
+        query.hasFailed = if case .upstreamFailed? = word { true } else { false }
+        let isLate = word.map { if case .decideAnew = $0 { false } else { true } } ?? false
+        query.isAlone = query.hasCredentials || isLate || head.method.equals("HEAD")
+        query.mayWait = plan.waitLimit > .zero
+        var waiting = wait
+        let decision = store.withState { state in
+            state.decide(query) { number in
+                let kept = waiting ?? CacheWait()
+                waiting = kept
+                let (waiter, bell) = waiters.makeWaiter(number) { [unowned self] in woken(call, kept, $0) }
+                kept.bell = bell
+                return waiter
+            }
+        }
+        return settle(decision, request, call, waiting, hasWaited: word != nil)
+    }
+
+    /// Whether the cache is not asked about a request.
+    private func isOutside(_ request: CacheRequest, _ call: Call) -> Bool {
+        if request.control.flags.contains(.noStore) || request.traits.contains(.precondition) { return true }
+        return request.traits.contains(.cookie) && !sharesCookies || key.isAmbiguous(call)
+    }
+
+    private func settle(
+        _ decision: CacheState.Decision,
+        _ request: CacheRequest,
+        _ call: Call,
+        _ wait: CacheWait?,
+        hasWaited: Bool
+    ) -> Verdict? {
+        if case .wait(let key, let number) = decision {
+            if let wait { begin(wait, key, number, call) }
+            return nil
+        }
+        wait?.end()
+        call[stateOf: self] = nil
+        switch decision {
+        case .serve(let response):
+            call.note(cache: hasWaited ? .collapsed : .hit)
+            return .replay(reply(response, request, call).replay(hasWaited ? "hit; collapsed" : "hit", at: call.now))
+        case .serveStale(let response, let flight):
+            if let flight { refresh(flight, response, call) }
+            call.note(cache: .stale)
+            return .replay(reply(response, request, call).replay("hit", at: call.now))
+        case .lead(let flight, let stale), .pass(let flight, let stale): return fetch(flight, stale, call)
+        case .lack:
+            call.note(cache: .miss)
+            let text = "the response is not in the cache, and the caller wants no other (only-if-cached)"
+            return .reject(RPCError(.unavailable, text, httpStatus: 504))
+        case .wait: return nil
+        }
+    }
+
+    private func reply(_ response: CachedResponse, _ request: CacheRequest, _ call: Call) -> CacheReply {
+        CacheReply(response, request, call.request, for: call)
+    }
+
+    private func fetch(_ flight: CacheFlight, _ stale: CachedResponse?, _ call: Call) -> Verdict {
+        guard let store else { return .next }
+        let fetch = CacheFetch(flight, call, stale: stale, in: store)
+        fetch.prepare(call.request)
+        call[stateOf: self] = .fetching(fetch)
+        return .next
+    }
+
+    /// Validates a response while callers still get it.
+    private func refresh(_ flight: CacheFlight, _ stale: CachedResponse, _ call: Call) {
+        guard let store else { return }
+        let fetch = CacheFetch(flight, call, stale: stale, in: store, isBackground: true)
+        // The message of an RPC is not at hand any more.
+        let request = call.request
+        let isBegun =
+            (call.rpcProtocol == .http || call.rpcProtocol == .connectGet) && request.method.equals("GET")
+            && call.beginInBackground(at: self, keeping: .fetching(fetch))
+        if !isBegun { fetch.end(.abandoned, at: call.now) }
+    }
+
+    // MARK: Waiting
+
+    private func begin(_ wait: CacheWait, _ key: [UInt8], _ number: Int, _ call: Call) {
+        call[stateOf: self] = .waiting(wait)
+        wait.leave = { [unowned self, unowned wait] in
+            if let bell = wait.bell.take() { waiters.remove(bell: bell) }
+            store?.withState { $0.leave(key, number) }
+        }
+        wait.suspension.canceled = { wait.end() }
+        guard wait.timer == nil else { return }
+        wait.timer = call.timer(after: plan.waitLimit) { [unowned self] in
+            worker.limitHit(.cacheWait)
+            wait.leave?()
+            woken(call, wait, .goOn)
+        }
+    }
+
+    private func woken(_ call: Call, _ wait: CacheWait, _ word: CacheWaiter.Word) {
+        if let verdict = decide(call, word, wait) { wait.suspension.resume(verdict) }
+    }
+
+    // MARK: The response
+
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        switch call[stateOf: self] {
+        case .changing(let resource)?:
+            if 200..<400 ~= head.status, call.hasUpstreamResponse { change(resource, head, call) }
+            return pass(call)
+        case .fetching(let fetch)?: return responseHead(head, call, fetch)
+        case .waiting?, nil: return .next
+        }
+    }
+
+    /// An unsafe request has been successful (RFC 9111 §4.4).
+    private func change(_ resource: Int, _ head: HTTPHead, _ call: Call) {
+        var resources = [resource]
+        for name in Self.locations {
+            guard let index = head.first(name) else { continue }
+            guard let target = CacheTarget(head.value(at: index), of: call.request) else { continue }
+            key.writeResource(call, target.bytes.span)
+            resources.append(key.resource)
+        }
+        store?.withState { state in
+            for resource in resources { state.change(resource: resource) }
+        }
+    }
+
+    private static let locations = [FieldName("location"), FieldName("content-location")]
+
+    private func responseHead(_ head: HTTPHead, _ call: Call, _ fetch: CacheFetch) -> Verdict {
+        let now = call.now
+        guard call.hasUpstreamResponse, !Self.isFailure(head) else { return failed(head, call, fetch) }
+        let isRPC = call.rpcProtocol != .http && call.rpcProtocol != .connectGet
+        let times = CacheRule.Times(requested: fetch.flight.began, received: now, wall: Clock.wall)
+        let hasCredentials = fetch.head.first(.authorization) != nil && !sharesCredentials
+        let rule = isRPC ? rpcRule : plan.rule
+        if head.status == 304, fetch.validates { return validated(head, call, fetch, rule, times) }
+        let request = fetch.head
+        let isWhole = request.method.equals("GET") || isRPC && head.status == 200
+        let freshness = isWhole ? rule.freshness(of: head, hasCredentials: hasCredentials, times) : nil
+        note(.miss, fetch, call)
+        let isTooLarge = head.contentLength ?? 0 > store?.settings.object ?? 0
+        if freshness != nil, isTooLarge { worker.limitHit(.cacheObject) }
+        guard let freshness, !isTooLarge else {
+            fetch.end(.passed, at: now)
+            addStatus(fetch.stale == nil ? "fwd=miss" : "fwd=stale", to: head, call)
+            return pass(call)
+        }
+        fetch.begin(head, freshness)
+        addStatus(fetch.stale == nil ? "fwd=miss; stored" : "fwd=stale; stored", to: head, call)
+        return .next
+    }
+
+    private func addStatus(_ text: StaticString, to head: HTTPHead, _ call: Call) {
+        let queue = ByteQueue()
+        queue.append(text)
+        call.addCacheStatus(queue.readable, to: head)
+    }
+
+    /// Whether an upstream that responds like this has failed (RFC 5861 §4); of gRPC, that it is unavailable.
+    private static func isFailure(_ head: HTTPHead) -> Bool {
+        if let index = head.first(.grpcStatus) { return head.value(at: index).equals("14") }
+        return head.status == 500 || 502...504 ~= head.status
+    }
+
+    /// The upstream has failed, or is not there: what is stale may do.
+    private func failed(_ head: HTTPHead, _ call: Call, _ fetch: CacheFetch) -> Verdict {
+        fetch.end(.failed, at: call.now)
+        guard let stale = fetch.stale, stale.freshness.isUsableOnError(at: call.now), !fetch.isBackground else {
+            note(.miss, fetch, call)
+            return pass(call)
+        }
+        note(.stale, fetch, call)
+        let reply = CacheReply(stale, CacheRequest(fetch.head), fetch.head, for: call)
+        return .replay(reply.replay("hit; fwd=stale", at: call.now))
+    }
+
+    private func validated(
+        _ head: HTTPHead,
+        _ call: Call,
+        _ fetch: CacheFetch,
+        _ rule: CacheRule,
+        _ times: CacheRule.Times
+    ) -> Verdict {
+        let hasCredentials = fetch.head.first(.authorization) != nil && !sharesCredentials
+        guard let response = fetch.freshen(head, rule, hasCredentials: hasCredentials, times) else { return pass(call) }
+        note(.revalidated, fetch, call)
+        let reply = CacheReply(response, CacheRequest(fetch.head), fetch.head, for: call)
+        return .replay(reply.replay("hit; fwd=stale; fwd-status=304", at: call.now))
+    }
+
+    private func note(_ result: CacheLabel, _ fetch: CacheFetch, _ call: Call) {
+        guard !fetch.isBackground, !fetch.isNoted else { return }
+        fetch.isNoted = true
+        call.note(cache: result)
+    }
+
+    func responseBytes(_ bytes: Span<UInt8>, _ call: Call) {
+        guard case .fetching(let fetch)? = call[stateOf: self], fetch.isStoring else { return }
+        guard !fetch.append(bytes) else { return }
+        worker.limitHit(.cacheObject)
+        fetch.end(.passed, at: call.now)
+    }
+
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
+        guard case .fetching(let fetch)? = call[stateOf: self], fetch.isStoring else { return .next }
+        let rpcProtocol = call.rpcProtocol
+        guard !end.isReplaced, rpcProtocol == .http || end.code == .ok, fetch.isOneMessage(in: rpcProtocol) else {
+            fetch.end(.failed, at: call.now)
+            return .next
+        }
+        fetch.store(trailers: end.trailers, inHeadAs: rpcProtocol.isUnaryConnect ? "trailer-" : nil, at: call.now)
+        return .next
+    }
+
+    func finished(_ call: Call) {
+        switch call[stateOf: self] {
+        case .fetching(let fetch)?:
+            note(.miss, fetch, call)
+            // Whoever waits may still want it; what has failed may fail again.
+            fetch.end(call.decidedBy == "caller" ? .abandoned : .failed, at: call.now)
+        case .waiting(let wait)?: wait.end()
+        case .changing?, nil: break
+        }
+    }
+}

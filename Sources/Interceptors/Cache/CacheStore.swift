@@ -1,0 +1,56 @@
+internal import Caching
+internal import Configuration
+internal import Events
+
+/// The responses that interceptors of all workers keep under one name.
+///
+/// A reload keeps it if its settings stay as they are. Safe on any thread.
+public final class CacheStore: Sendable {
+    /// What the file says of it.
+    let settings: CacheSettings
+    private let state: Locked<CacheState>
+
+    init(_ settings: CacheSettings) {
+        self.settings = settings
+        state = Locked(CacheState(limit: settings.bytes))
+    }
+
+    /// Its name.
+    public var name: String { settings.name }
+
+    /// What it holds: bytes, entries, and how many entries had to go.
+    public var usage: (bytes: Int, objects: Int, evictions: Int) {
+        state.withLock { ($0.byteCount, $0.count, $0.evictions) }
+    }
+
+    /// Removes the responses whose path begins like this; how many there were.
+    public func purge(path prefix: [UInt8]) -> Int { state.withLock { $0.purge(path: prefix) } }
+
+    /// Decides with no other thread in between.
+    func withState<Result>(_ body: (inout CacheState) -> Result) -> Result { state.withLock(body) }
+}
+
+/// Numbers what stands behind caches in chains: responses that came through other interceptors are others.
+///
+/// Safe on any thread.
+final class CacheScopes: Sendable {
+    private static let limit = 256
+
+    private struct Known {
+        var scopes: [(items: [ChainItem], number: Int)] = []
+        var last = 0
+    }
+
+    private let known = Locked(Known())
+
+    /// The number of some items of a chain, which is the same for items that say the same.
+    func number(of items: [ChainItem]) -> Int {
+        known.withLock { known in
+            if let scope = known.scopes.first(where: { $0.items == items }) { return scope.number }
+            known.last += 1
+            known.scopes.append((items, known.last))
+            if known.scopes.count > Self.limit { known.scopes.removeFirst() }
+            return known.last
+        }
+    }
+}

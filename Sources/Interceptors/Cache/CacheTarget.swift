@@ -1,0 +1,22 @@
+internal import Bytes
+internal import HTTP
+
+/// The path and the query of a URL that a response names, if that is of the server of its request.
+struct CacheTarget {
+    let bytes: [UInt8]
+
+    /// Reads an absolute URL, or a reference that begins with a slash (RFC 3986 §4.2).
+    init?(_ value: Span<UInt8>, of request: HTTPHead) {
+        let end = value.firstIndex(of: UInt8(ascii: "#")) ?? value.count
+        let url = value.extracting(0..<end)
+        if url.hasPrefix("/"), !url.hasPrefix("//") {
+            bytes = url.array
+            return
+        }
+        let start = url.hasPrefix("https://") ? 8 : url.hasPrefix("http://") ? 7 : url.hasPrefix("//") ? 2 : 0
+        guard start > 0 else { return nil }
+        let slash = url.firstIndex(of: UInt8(ascii: "/"), from: start) ?? url.count
+        guard Host.equal(url.extracting(start..<slash), request.authority) else { return nil }
+        bytes = slash < url.count ? url.extracting(slash..<url.count).array : [UInt8(ascii: "/")]
+    }
+}

@@ -1,0 +1,34 @@
+internal import Bytes
+internal import Events
+internal import Proxy
+
+/// A call that waits in a cache: for its message, or for another call that fetches the same response.
+///
+/// Belongs to the worker's thread.
+final class CacheWait {
+    let suspension = Suspension()
+    /// Whether the message is to come.
+    var needsMessage = true
+    /// The message of the request, if it is one of RPC.
+    private(set) var message: [UInt8]?
+    /// What wakes it.
+    var bell: Int?
+    /// Ends the wait for another call.
+    var leave: (() -> Void)?
+    /// Ends the wait when it has taken too long.
+    var timer: Timer?
+
+    /// Takes the message; false if it is not the only one, or too large.
+    func take(_ payload: Span<UInt8>) -> Bool {
+        guard message == nil, payload.count <= CacheMethods.messageLimit else { return false }
+        message = payload.array
+        return true
+    }
+
+    /// It waits no more.
+    func end() {
+        timer.take()?.cancel()
+        leave.take()?()
+        bell = nil
+    }
+}
