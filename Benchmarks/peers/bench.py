@@ -20,7 +20,8 @@ import growth
 import plot
 import report
 from budget import judge_all
-from cases import IDLE, LOAD, TRANSLATED, UNTRANSLATED
+from caches import CACHES
+from cases import CACHED, IDLE, LOAD, TRANSLATED, UNTRANSLATED
 from check import check_backend
 from idle import measure_idle
 from machine import describe
@@ -29,6 +30,7 @@ from peers import MARTLET, PEERS, ROOT
 from process import Failed
 from stage import Stage
 
+KNOWN = PEERS | CACHES
 KEPT = ROOT / ".build/bench/results.json"
 FOLDER = ROOT / "Benchmarks"
 
@@ -60,6 +62,16 @@ def translated_cases(arguments, stage, names, wanted):
         if wanted(case.name):
             stage.quiet.renew()
             yield case.name, in_turn(case, [*able, UNTRANSLATED], stage, arguments.seconds, arguments.rounds, tell)
+
+
+def cached_cases(arguments, stage, names, wanted):
+    """Those that have a cache, with a file of their own for it."""
+    able = [name for name in CACHES if name in names]
+    for case in CACHED:
+        if wanted(case.name):
+            stage.quiet.renew()
+            check_backend(case, stage.port(case))
+            yield case.name, in_turn(case, able, stage, arguments.seconds, arguments.rounds, tell, CACHES)
 
 
 def idle_cases(stage, names, wanted):
@@ -98,9 +110,11 @@ def measure_all(arguments, names, results, keep):
 
     with tempfile.TemporaryDirectory(prefix="bench-") as directory:
         stage = Stage(directory, arguments.patience)
+        proxies = [name for name in names if name in PEERS]
+        parts = [(part, proxies) for part in (load_cases, translated_cases, lambda *_: idle_cases(stage, proxies, wanted), single_cases)]
         try:
-            for part in (load_cases, translated_cases, lambda *_: idle_cases(stage, names, wanted), single_cases):
-                for name, found in part(arguments, stage, names, wanted):
+            for part, able in [*parts, (cached_cases, names)]:
+                for name, found in part(arguments, stage, able, wanted):
                     results[name] = found
                     keep()
         finally:
@@ -118,7 +132,7 @@ def arguments_of(words):
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=listed, help="of those in the tables, by commas")
-    parser.add_argument("--peers", type=listed, help=f"beside Martlet, of {', '.join(list(PEERS)[1:])}")
+    parser.add_argument("--peers", type=listed, help=f"beside Martlet, of {', '.join(list(KNOWN)[1:])}")
     parser.add_argument("--seconds", type=int, default=1, help="of one timed round (default 1)")
     parser.add_argument("--rounds", type=int, default=4, help="(default 4)")
     parser.add_argument("--patience", type=int, default=40, help="seconds of a case for rounds made again since the host disturbed them (default 40)")
@@ -138,7 +152,7 @@ def known_cases():
     """The names of all that can be measured."""
     own = alone.everything(None, 1, 1, lambda name: True)
     grown = growth.everything(None, 1, 1, lambda name: True, [])
-    return [*(case.name for case in LOAD + TRANSLATED), *IDLE, *(name for name, _ in own), *(name for name, _ in grown)]
+    return [*(case.name for case in LOAD + TRANSLATED + CACHED), *IDLE, *(name for name, _ in own), *(name for name, _ in grown)]
 
 
 def chosen(arguments):
@@ -146,16 +160,16 @@ def chosen(arguments):
     if not MARTLET.exists():
         sys.exit(f"{MARTLET} is not there: make build")
     for name in arguments.peers or []:
-        if name not in PEERS:
-            sys.exit(f"no peer {name}: {', '.join(PEERS)}")
+        if name not in KNOWN:
+            sys.exit(f"no peer {name}: {', '.join(KNOWN)}")
     for name in arguments.cases or []:
         if name not in known_cases():
             sys.exit(f"no case {name}: {', '.join(known_cases())}")
-    wanted = [name for name in PEERS if name == "martlet" or not arguments.peers or name in arguments.peers]
+    wanted = [name for name in KNOWN if name == "martlet" or not arguments.peers or name in arguments.peers]
     for name in wanted:
-        if not PEERS[name].program:
+        if not KNOWN[name].program:
             tell(f"{name} is not installed")
-    return [name for name in wanted if PEERS[name].program]
+    return [name for name in wanted if KNOWN[name].program]
 
 
 def verdict(results, strict):

@@ -17,17 +17,18 @@ class Case:
     rate: int = 0  # calls per second; 0: as many as go
     messages: int = 1  # each way in a call
     speaks: str = ""  # what the caller speaks where the backend speaks gRPC: connect, grpc_web or json
+    cached: bool = False  # a GET, whose response may be stored
 
     @property
     def path(self):
-        return f"/bench.v1.Bench/Get{self.size}"
+        return f"/cached/{self.size}" if self.cached else f"/bench.v1.Bench/Get{self.size}"
 
     @property
     def client(self):
         """Who makes the calls."""
         if self.rate or self.messages > 1:
             return "caller"
-        return "h2load" if self.grpc else "wrk"
+        return "h2load" if self.grpc or self.cached else "wrk"
 
 
 LOAD = [
@@ -52,6 +53,8 @@ TRANSLATED = [
     )
 ]
 UNTRANSLATED = "untranslated"
+# Beside those who have a cache: all that is timed comes from it.
+CACHED = [Case("cache", "HTTP/1.1, hits of 1 KiB, 64 connections", size=1024, cached=True)]
 IDLE = {
     f"idle-{count}-{'grpc' if grpc else 'http1'}": Case("idle", f"{count} idle connections", grpc=grpc, connections=count)
     for count in (1000, 10000)

@@ -15,8 +15,9 @@ from stage import JSON, REQUESTS
 def call_http1(case, port, fields):
     """(status, fields, body, trailers)"""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    request = ("GET", case.path, None, fields) if case.cached else ("POST", case.path, JSON, {"content-type": "application/json", **fields})
     try:
-        connection.request("POST", case.path, JSON, {"content-type": "application/json", **fields})
+        connection.request(*request)
         response = connection.getresponse()
         return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read(), {}
     finally:
@@ -83,3 +84,6 @@ def check_proxy(case, port, fields, served_by=None):
         raise Failed(f"check: {len(body)} bytes")
     if case.grpc and trailers.get("grpc-status") != "0":
         raise Failed(f"check: trailers {trailers}")
+    # The backend gives each of its responses a number of its own.
+    if case.cached and call(case, port, fields)[1]["x-number"] != head["x-number"]:
+        raise Failed("check: the second call is no hit")

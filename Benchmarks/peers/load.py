@@ -43,10 +43,11 @@ def wrk(case, port, fields, seconds, stage):
 
 def h2load(case, port, fields, seconds, stage, calls=None):
     kind, more, _ = REQUESTS[case.speaks]
-    headers = [word for name, value in {"content-type": kind, **more, **fields}.items() for word in ("-H", f"{name}: {value}")]
-    body = stage.directory / f"body.{case.speaks or 'grpc'}"
+    request = ["--h1"] if case.cached else ["-d", stage.directory / f"body.{case.speaks or 'grpc'}"]
+    fields = fields if case.cached else {"content-type": kind, **more, **fields}
+    headers = [word for name, value in fields.items() for word in ("-H", f"{name}: {value}")]
     length = ["-n", calls] if calls else ["-D", seconds]
-    command = ["h2load", "-t1", f"-c{case.connections}", f"-m{case.streams}", *length, "-d", body, *headers]
+    command = ["h2load", "-t1", f"-c{case.connections}", f"-m{case.streams}", *length, *request, *headers]
     text = run([*command, f"http://127.0.0.1:{port}{case.path}"], seconds)
     good = int(number(r"status codes: (\d+) 2xx", text))
     made = calls or int(number(r"(\d+) done", text))

@@ -6,6 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from caches import CACHES
 from peers import PEERS, ROOT
 
 
@@ -35,8 +36,9 @@ def revision():
 def describe(names):
     model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     system = re.search(r'PRETTY_NAME="(.*)"', Path("/etc/os-release").read_text())
-    versions = {name: short(PEERS[name].version_line()) if name in names else "not measured" for name in PEERS}
-    versions |= {name: "not installed" for name in PEERS if not PEERS[name].program}
+    known = CACHES | PEERS
+    versions = {name: short(known[name].version_line()) if name in names else "not measured" for name in known}
+    versions |= {name: "not installed" for name in known if not known[name].program}
     versions["martlet"] += f" ({revision()})"
     versions |= {"wrk": short(first_line(["wrk", "-v"])), "h2load": short(first_line(["h2load", "--version"]))}
     return {

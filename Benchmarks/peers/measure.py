@@ -75,7 +75,7 @@ def measure_direct(case, stage, seconds):
     return stage.quiet.round(once)
 
 
-def in_turn(case, names, stage, seconds, rounds, tell):
+def in_turn(case, names, stage, seconds, rounds, tell, peers=PEERS):
     """Rounds in which the proxies take turns: {name: figures} or {name: {"problem": why}}."""
     samples, results = {name: [] for name in names}, {}
     for number in range(rounds):
@@ -90,7 +90,7 @@ def in_turn(case, names, stage, seconds, rounds, tell):
                 elif name == UNTRANSLATED:
                     found = measure(replace(case, speaks=""), PEERS["martlet"], stage, seconds)
                 else:
-                    found = measure(case, PEERS[name], stage, seconds)
+                    found = measure(case, peers[name], stage, seconds)
                 samples[name].append(found)
                 told = ", ".join(f"{key} {value:.1f}" for key, value in found.items() if key in ("cpu", "rate", "p50", "p99", "stolen"))
                 tell(f"{case.name} {number + 1} {name}: {told}")

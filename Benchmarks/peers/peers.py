@@ -43,7 +43,7 @@ def nginx(case, marks):
     if case.tls:
         lines += ["proxy_ssl_verify on", f"proxy_ssl_trusted_certificate {marks['directory']}/ca.pem", f"proxy_ssl_name {NAME}"]
         lines += ["proxy_ssl_server_name on", "proxy_ssl_protocols TLSv1.3"]
-    return {"pass": " ".join(f"{line};" for line in lines), "http2": "http2" if case.grpc else ""}
+    return {"pass": " ".join(f"{line};" for line in lines), "http2": "http2" if case.grpc else "", "cache": ""}
 
 
 def haproxy(case, marks):
@@ -110,9 +110,10 @@ class Peer:
     name: str
     file: str
     marks: object  # (case, marks for all) -> marks of its own
-    arguments: list  # of which {file} and {directory} are filled in
+    arguments: list  # of which {file}, {directory}, {port} and {backend} are filled in
     version: str = "--version"
     removes: bool = True  # can remove a request header
+    command: str = ""  # what is started, where that is not the name
     binary: Path | None = None
     cpus: frozenset = frozenset({PROXY})
 
@@ -121,7 +122,7 @@ class Peer:
         """Its path, or nothing where it is not installed."""
         if self.binary:
             return str(self.binary) if self.binary.exists() else None
-        return shutil.which(self.name, path=f"{os.environ['PATH']}:/usr/sbin")
+        return shutil.which(self.command or self.name, path=f"{os.environ['PATH']}:/usr/sbin")
 
     def version_line(self):
         run = subprocess.run([self.program, self.version], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=20)
@@ -135,10 +136,10 @@ class Peer:
         directory.mkdir(exist_ok=True)
         connections = 16000 if case.connections > 2000 else 4096
         marks = {"port": free_port(), "admin": free_port(), "directory": stage.directory, "connections": connections}
-        marks["backend"] = stage.port(case)
+        marks |= {"backend": stage.port(case), "memory": stage.memory}
         file = directory / self.file
         file.write_text(render(self.file, **marks, **self.marks(case, marks)))
-        words = [word.format(file=file, directory=directory) for word in self.arguments]
+        words = [word.format(file=file, directory=directory, port=marks["port"], backend=marks["backend"]) for word in self.arguments]
         process = Process([self.program, *words], directory, self.cpus)
         try:
             process.wait_for_port(marks["port"])

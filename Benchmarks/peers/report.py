@@ -4,7 +4,8 @@ import alone
 import floor
 import growth
 from budget import judge_all
-from cases import IDLE, LOAD, TRANSLATED, UNTRANSLATED
+from caches import CACHES
+from cases import CACHED, IDLE, LOAD, TRANSLATED, UNTRANSLATED
 from peers import PEERS
 
 
@@ -112,6 +113,17 @@ def translation(results):
     return table(["", *names, f"martlet / {UNTRANSLATED}", "martlet / envoy"], rows)
 
 
+def cached(results):
+    """What a hit costs, one row for each cache."""
+    for case in CACHED:
+        if case.name in results:
+            found = {name: results[case.name][name] for name in CACHES if name in results[case.name]}
+            own = found.get("martlet", {}).get("cpu")
+            by = {name: shown(own / each["cpu"] if own and each.get("cpu") else None, 2) for name, each in found.items()}
+            rows = [[name, cell(each, "cpu"), cell(each, "rate", 0), by[name]] for name, each in found.items()]
+            yield table([f"`{case.name}`: {case.title}", "CPU µs per hit", "hits/s", "martlet / it"], rows)
+
+
 def growing(results):
     for name in growth.SERIES:
         found = results.get(f"growth-{name}")
@@ -145,6 +157,8 @@ def document(kept):
     if any(case.name in results for case in TRANSLATED):
         text = "CPU µs per call for a backend that speaks gRPC with Protobuf, 40 bytes each way, 8 connections of 32 streams:"
         parts += ["## Translation", text, translation(results)]
+    if caches := list(cached(results)):
+        parts += ["## Cache", *caches]
     if any(name in results for name in IDLE):
         parts += ["## Idle connections", "KiB of resident memory for each, after one call:", idle(results)]
     if own := list(by_itself(results)):

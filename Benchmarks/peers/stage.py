@@ -3,11 +3,13 @@
 import json
 import struct
 import subprocess
+import tempfile
 from pathlib import Path
 
 import trustme
 from google.protobuf import descriptor_pb2
 
+from cases import CACHED
 from peers import AUTHORIZATION, HERE, NAME, TOKEN, render
 from process import REST, Process, free_port
 from quiet import Quiet
@@ -22,6 +24,7 @@ REQUESTS = {
     "grpc_web": ("application/grpc-web+proto", {}, b"\0" + struct.pack(">I", len(PROTOBUF)) + PROTOBUF),
     "json": ("application/json", {"connect-protocol-version": "1"}, JSON),
 }
+SHARED_MEMORY = Path("/dev/shm")
 SIZES = [40, 64, 1024, 4096, 16384, 65536, 262144, 1 << 20]
 
 
@@ -43,6 +46,9 @@ def locations():
         if len(text) > 3000:  # a token has at most 4096 bytes
             text = "${big}" * (size // 65536)
         yield f'location = /bench.v1.Bench/Get{size} {{ return 200 "{text}"; }}'
+    for size in {case.size for case in CACHED}:
+        fields = "add_header cache-control max-age=86400; add_header x-number $request_id;"
+        yield f'location = /cached/{size} {{ {fields} return 200 "{"${kib}" * (size // 1024)}"; }}'
 
 
 class Stage:
@@ -50,6 +56,9 @@ class Stage:
 
     def __init__(self, directory, patience=0):
         self.directory = Path(directory)
+        # For files that shall be in memory, where the system has a place for them.
+        self._memory = tempfile.TemporaryDirectory(prefix="bench-", dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else directory)
+        self.memory = self._memory.name
         self.quiet = Quiet(patience)
         self.backends = []
         authority = trustme.CA(key_type=trustme.KeyType.ECDSA)
@@ -90,3 +99,4 @@ class Stage:
     def close(self):
         for backend in self.backends:
             backend.stop()
+        self._memory.cleanup()
