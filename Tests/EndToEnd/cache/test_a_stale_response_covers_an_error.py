@@ -80,7 +80,7 @@ def test_without_it_in_the_file_an_error_passes(start):
         assert after_it_is_stale(http, upstream).status_code == 503
 
 
-@pytest.mark.parametrize("rule", ["must-revalidate", "proxy-revalidate", "no-cache", "s-maxage=60"])
+@pytest.mark.parametrize("rule", ["must-revalidate", "proxy-revalidate", "no-cache"])
 def test_what_must_be_revalidated_is_never_stale(start, rule):
     proxy, upstream = start(503, f"cache-control: max-age=60, stale-if-error=600, {rule}", 'etag: "a"', stale_if_error="10m")
     with proxy.http() as http:
