@@ -23,7 +23,10 @@ def cached(martlet):
             "upstreams": {"default": {"url": upstream.url} | (settings or {})},
             "interceptors": [*before, {"cache": {"in": "small"} | options}, *behind],
         }
-        return "\n".join(f"{key}: {json.dumps(value)}" for key, value in (text | (file or {})).items())
+        text |= file or {}
+        if "listeners" in text:
+            del text["listen"]
+        return "\n".join(f"{key}: {json.dumps(value)}" for key, value in text.items())
 
     start.configuration = configuration
     return start

@@ -24,7 +24,7 @@ def test_the_same_file(cached, upstream):
     [
         {"before": [{"metrics": {}}]},
         {"file": {"workers": 2}},
-        {"file": {"log_level": "warn"}},
+        {"file": {"drain": {"max": "5s"}}},
         {"stale_if_error": "1m"},
     ],
     ids=str,
