@@ -44,28 +44,36 @@ public struct CacheControl: Equatable, Sendable {
     /// `stale-if-error`.
     public var staleIfError: Duration?
     /// Whether there is a field at all.
-    public var isPresent = false
+    public private(set) var isPresent = false
+    /// Whether it is for caches in front of the server, so that `expires` does not count beside it.
+    public private(set) var isTargeted = false
 
     /// No directives.
     public init() {}
 
-    /// Reads all fields of a head.
+    /// Reads all fields of a head, or those that are meant for caches in front of the server and count alone where they are
+    /// (RFC 9213).
     public init(_ head: HTTPHead) {
-        var index = head.first(Self.name)
+        self.init(head, Self.targeted)
+        if isPresent { isTargeted = true } else { self.init(head, Self.name) }
+    }
+
+    private init(_ head: HTTPHead, _ name: FieldName) {
+        var index = head.first(name)
         while let found = index {
             read(head.value(at: found))
-            index = head.first(Self.name, from: found + 1)
+            index = head.first(name, from: found + 1)
         }
     }
 
-    /// The name of the field.
-    public static let name = FieldName("cache-control")
+    private static let name = FieldName("cache-control")
+    private static let targeted = FieldName("cdn-cache-control")
 
     /// Reads the value of one field; of a directive that stands twice, the first counts.
     public mutating func read(_ value: Span<UInt8>) {
-        isPresent = true
         var list = ListReader()
         while let element = list.next(value) {
+            isPresent = true
             let directive = value.extracting(element)
             let end = directive.firstIndex(of: UInt8(ascii: "=")) ?? directive.count
             let argument = end < directive.count ? directive.extracting(end + 1..<directive.count) : Span()

@@ -99,7 +99,7 @@ public struct CacheRule: Equatable, Sendable {
     /// For how long a response is fresh; nil if nothing says so.
     private func lifetime(of head: HTTPHead, _ control: CacheControl, _ date: WallTime, _ now: WallTime) -> Duration? {
         if let age = control.sharedMaxAge ?? control.maxAge { return age }
-        if let index = head.first(Self.expires) {
+        if !control.isTargeted, let index = head.first(Self.expires) {
             guard let time = HTTPDate(head.value(at: index), now: now)?.time else { return .zero }
             return max(.zero, time.duration(saturatingSince: date))
         }
