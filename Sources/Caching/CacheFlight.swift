@@ -11,7 +11,7 @@ public struct CacheFlight: Sendable {
     /// Tells it from others by the same key.
     let number: Int
     /// The hash of the name of its target.
-    let resource: Int
+    public let resource: Int
     /// How its target was when it began.
     let stamp: CacheStamp
     /// When it began.

@@ -252,13 +252,17 @@ public struct CacheState {
     /// A target was changed: what is stored of it, and what is being fetched, is not used.
     public mutating func change(resource: Int) { stamps.change(resource) }
 
-    /// Removes the responses whose path begins like this, and stores none of those that are being fetched.
+    /// Removes the responses whose keys are of some targets, and stores none of those that are being fetched.
     ///
     /// - Returns: how many there were.
-    public mutating func purge(path prefix: [UInt8]) -> Int {
+    public mutating func purge(where isMeant: ([UInt8]) -> Bool) -> Int {
         stamps.purge()
-        return entries.removeAll { entry in
-            if case .response(let response) = entry { response.isBelow(prefix) } else { false }
+        var count = 0
+        entries.removeAll { key, entry in
+            guard isMeant(key) else { return false }
+            if case .response = entry { count += 1 }
+            return true
         }
+        return count
     }
 }

@@ -16,8 +16,6 @@ public final class CachedResponse: Sendable {
     public let trailers: HTTPFields
     /// How fresh it is.
     public let freshness: Freshness
-    /// The path and the query that it was asked for with.
-    public let target: [UInt8]
     /// How it is told from others that were made of it: `etag`, whole.
     public let entityTag: [UInt8]?
     /// When it was changed last.
@@ -35,26 +33,16 @@ public final class CachedResponse: Sendable {
         public var body: [UInt8]
         /// The trailers.
         public var trailers: HTTPFields
-        /// The path and the query of the request.
-        public var target: [UInt8]
 
         /// Puts a response together.
-        public init(
-            status: Int,
-            fields: HTTPFields,
-            body: [UInt8],
-            trailers: HTTPFields,
-            target: [UInt8]
-        ) {
-            (self.status, self.fields, self.body) = (status, fields, body)
-            (self.trailers, self.target) = (trailers, target)
+        public init(status: Int, fields: HTTPFields, body: [UInt8], trailers: HTTPFields) {
+            (self.status, self.fields, self.body, self.trailers) = (status, fields, body, trailers)
         }
     }
 
     /// Puts a response together that came for a flight.
     public init(_ content: Content, _ freshness: Freshness, for flight: CacheFlight) {
-        (status, fields, body) = (content.status, content.fields, content.body)
-        (trailers, target) = (content.trailers, content.target)
+        (status, fields, body, trailers) = (content.status, content.fields, content.body, content.trailers)
         (self.freshness, stamp) = (freshness, flight.stamp)
         let kept = content.fields
         entityTag = if let index = kept.first(EntityTag.field) { kept.value(at: index).array } else { nil }
@@ -67,9 +55,7 @@ public final class CachedResponse: Sendable {
     }
 
     /// What it was made of, to be changed for one that was validated.
-    public var content: Content {
-        Content(status: status, fields: fields, body: body, trailers: trailers, target: target)
-    }
+    public var content: Content { Content(status: status, fields: fields, body: body, trailers: trailers) }
 
     /// Whether the upstream can be asked whether it has changed.
     public var hasValidator: Bool { entityTag != nil || lastModified != nil }
@@ -95,14 +81,8 @@ public final class CachedResponse: Sendable {
         name.equals("content-encoding") || name.equals("content-type") || name.equals("content-range")
     }
 
-    /// Whether its target begins like this.
-    func isBelow(_ prefix: [UInt8]) -> Bool {
-        let target = target
-        return target.span.hasPrefix(prefix)
-    }
-
     /// How many bytes it takes.
     var byteCount: Int {
-        fields.byteCount + trailers.byteCount + body.capacity + target.capacity + (entityTag?.capacity ?? 0) + 320
+        fields.byteCount + trailers.byteCount + body.capacity + (entityTag?.capacity ?? 0) + 320
     }
 }

@@ -52,5 +52,7 @@ public struct Freshness: Equatable, Sendable {
     }
 
     /// Whether it may be used as the upstream has failed.
-    public func isUsableOnError(at now: Instant) -> Bool { -remaining(at: now) < staleIfError }
+    public func isUsableOnError(at now: Instant) -> Bool {
+        staleIfError > .zero && -remaining(at: now) < staleIfError
+    }
 }

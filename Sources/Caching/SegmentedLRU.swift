@@ -114,13 +114,11 @@ struct SegmentedLRU<Value> {
         if let place = place(of: key, hash: hash) { remove(at: place) }
     }
 
-    /// Lets all values go that `isUnwanted` returns true for; how many these were.
-    mutating func removeAll(where isUnwanted: (Value) -> Bool) -> Int {
-        let before = count
+    /// Lets all values go whose keys and values `isUnwanted` returns true for.
+    mutating func removeAll(where isUnwanted: ([UInt8], Value) -> Bool) {
         for place in nodes.indices {
-            if let value = nodes[place].value, isUnwanted(value) { remove(at: place) }
+            if let value = nodes[place].value, isUnwanted(nodes[place].key, value) { remove(at: place) }
         }
-        return before - count
     }
 
     private mutating func remove(at place: Int) {

@@ -58,6 +58,17 @@ public enum StoredPart: Equatable, Sendable {
         return response.entityTag.map { EntityTag.stronglyEqual(value, $0.span) } ?? false
     }
 
+    /// A number of digits; one that is too large is the largest there is.
+    private static func number(_ text: Span<UInt8>) -> Int? {
+        var number = 0
+        for index in text.indices {
+            guard 0x30...0x39 ~= text[index] else { return nil }
+            let (tenfold, isOver) = number.multipliedReportingOverflow(by: 10)
+            number = isOver || tenfold > .max - 9 ? .max - 9 : tenfold + Int(text[index] & 15)
+        }
+        return text.isEmpty ? nil : number
+    }
+
     /// The bytes that one range means; several ranges, and what is malformed, mean all bytes.
     private static func part(_ value: Span<UInt8>, of length: Int) -> StoredPart {
         let value = value.trimmed
@@ -66,12 +77,12 @@ public enum StoredPart: Equatable, Sendable {
         guard let dash = text.firstIndex(of: UInt8(ascii: "-")) else { return .whole }
         let (first, last) = (text.extracting(0..<dash), text.extracting(dash + 1..<text.count))
         guard !first.isEmpty else {
-            guard let count = last.decimal else { return .whole }
+            guard let count = number(last) else { return .whole }
             return count == 0 || length == 0 ? .unsatisfiable : .range(max(0, length - count)..<length)
         }
-        guard let start = first.decimal else { return .whole }
+        guard let start = number(first) else { return .whole }
         guard !last.isEmpty else { return start < length ? .range(start..<length) : .unsatisfiable }
-        guard let end = last.decimal, end >= start else { return .whole }
+        guard let end = number(last), end >= start else { return .whole }
         return start < length ? .range(start..<min(end, length - 1) + 1) : .unsatisfiable
     }
 }

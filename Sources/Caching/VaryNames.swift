@@ -44,6 +44,9 @@ public struct VaryNames: Equatable, Sendable {
     /// Adds what a request has of these fields to the key of its response, in one form however it is written.
     public func append(of request: HTTPHead, to key: ByteQueue) {
         for name in names {
+            // With the name: responses that vary by other fields have other keys.
+            key.append(byte: 0)
+            key.append(name.bytes)
             key.append(byte: 0)
             var index = request.first(name)
             if index == nil { key.append(byte: 1) }

@@ -21,7 +21,9 @@ final class CacheFetch {
     }
 
     let flight: CacheFlight
-    /// The response that is stored already, but is stale.
+    /// Why the request goes upstream, as `cache-status` says it.
+    let cause: StaticString
+    /// The response that is stored already, but is not to be used as it is.
     let stale: CachedResponse?
     /// Whether the request asks the upstream if that has changed.
     let validates: Bool
@@ -36,8 +38,16 @@ final class CacheFetch {
     /// Whether it was told to metrics and log what became of the call.
     var isNoted = false
 
-    init(_ flight: CacheFlight, _ call: Call, stale: CachedResponse?, in store: CacheStore, isBackground: Bool = false) {
+    init(
+        _ flight: CacheFlight,
+        _ call: Call,
+        _ cause: StaticString,
+        stale: CachedResponse?,
+        in store: CacheStore,
+        isBackground: Bool = false
+    ) {
         (self.flight, self.stale, self.store, self.isBackground) = (flight, stale, store, isBackground)
+        self.cause = cause
         head = HTTPHead()
         head.copy(call.request)
         validates = stale?.hasValidator == true
@@ -79,7 +89,7 @@ final class CacheFetch {
     private static func fields(of head: HTTPHead) -> HTTPFields {
         HTTPFields(head) { index in
             let name = head.name(at: index)
-            return !name.equals("age") && !name.equals("cache-status") && !name.equals("proxy-status")
+            return !name.equals("age")
         }
     }
 
@@ -98,7 +108,7 @@ final class CacheFetch {
     /// Whether the body is one message, as that of a unary RPC; a stream may have the same type.
     func isOneMessage(in rpcProtocol: RPCProtocol) -> Bool {
         guard let arrived, rpcProtocol.hasEnvelopes else { return true }
-        let queue = arrived.body
+        let queue = rpcProtocol == .grpcWebText ? Self.decoded(arrived.body) : arrived.body
         let body = queue.readable
         guard body.count >= Envelope.size else { return false }
         let length = (1..<Envelope.size).reduce(0) { $0 << 8 | Int(body[$1]) }
@@ -107,33 +117,36 @@ final class CacheFetch {
             && (end == body.count || end < body.count && body[end] & Envelope.trailers != 0)
     }
 
-    /// The response is complete: it is stored.
-    ///
-    /// - Parameters:
-    ///   - trailers: its trailers.
-    ///   - prefix: what the names of trailers begin with where they are a part of the head.
-    ///   - now: the time.
-    func store(trailers: HTTPHead, inHeadAs prefix: StaticString?, at now: Instant) {
+    private static func decoded(_ text: ByteQueue) -> ByteQueue {
+        let (text, bytes) = (text.readable, ByteQueue())
+        var decoder = Base64Decoder()
+        for index in text.indices {
+            if let byte = decoder.next(text[index]) { bytes.append(byte: byte) }
+        }
+        return bytes
+    }
+
+    /// The response is complete: it is stored, with its trailers where the protocol has them.
+    func store(trailers: HTTPHead, in rpcProtocol: RPCProtocol, at now: Instant) {
         guard var arrived = arrived.take() else { return }
         var behind = HTTPFields()
         for index in 0..<trailers.count {
-            guard let prefix else {
-                behind.add(name: trailers.name(at: index), value: trailers.value(at: index))
-                continue
+            let (name, value) = (trailers.name(at: index), trailers.value(at: index))
+            if rpcProtocol.isUnaryConnect {
+                let full = ByteQueue()
+                full.append("trailer-")
+                full.append(name)
+                arrived.fields.add(name: full.readable, value: value)
+            } else if rpcProtocol == .grpc || rpcProtocol == .http {
+                behind.add(name: name, value: value)
             }
-            let name = ByteQueue()
-            name.append(prefix)
-            name.append(trailers.name(at: index))
-            arrived.fields.add(name: name.readable, value: trailers.value(at: index))
         }
-        let (head, queue) = (head, arrived.body)
-        let (body, target) = (queue.readable.array, head.target.array)
+        let queue = arrived.body
         let content = CachedResponse.Content(
             status: arrived.status,
             fields: arrived.fields,
-            body: body,
-            trailers: behind,
-            target: target
+            body: queue.readable.array,
+            trailers: behind
         )
         end(.stored(CachedResponse(content, arrived.freshness, for: flight), arrived.names), at: now)
     }
@@ -159,6 +172,17 @@ final class CacheFetch {
         let response = CachedResponse(content, freshness, for: flight)
         end(.stored(response, VaryNames(merged)), at: times.received)
         return response
+    }
+
+    /// Whether the response to a HEAD request is of another one than the stored response (RFC 9111 §4.3.5).
+    func differs(_ arrived: HTTPHead) -> Bool {
+        guard let stale else { return false }
+        if let length = arrived.contentLength, length != stale.body.count { return true }
+        return [EntityTag.field, Self.lastModified].contains { name in
+            guard let new = arrived.first(name), let known = stale.fields.first(name) else { return false }
+            let fields = stale.fields
+            return !arrived.value(at: new).equals(fields.value(at: known))
+        }
     }
 
     // MARK: The end

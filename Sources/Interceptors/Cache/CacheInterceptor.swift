@@ -19,6 +19,8 @@ final class CacheInterceptor: Interceptor {
         case fetching(CacheFetch)
         /// It may change its target, of which this is the hash.
         case changing(Int)
+        /// It passes by, and its caller is told why.
+        case passing(StaticString)
     }
 
     private let plan: CachePlan
@@ -60,8 +62,7 @@ final class CacheInterceptor: Interceptor {
         switch call.rpcProtocol {
         case .http, .connectGet: return plainHead(call)
         default:
-            let isUnary = call.rpcProtocol != .connectStream && call.rpcProtocol != .grpcWebText
-            guard isUnary, plan.methods?.contains(call) == true else { return pass(call) }
+            guard call.rpcProtocol != .connectStream, plan.methods?.contains(call) == true else { return pass(call) }
             let wait = CacheWait()
             call[stateOf: self] = .waiting(wait)
             return .suspend(wait.suspension)
@@ -75,13 +76,15 @@ final class CacheInterceptor: Interceptor {
         }
         guard !request.method.equals("OPTIONS"), !request.method.equals("TRACE") else { return pass(call) }
         key.writeResource(call, request.target)
+        call.note(cache: .bypass)
         call[stateOf: self] = .changing(key.resource)
         return .next
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         guard case .waiting(let wait)? = call[stateOf: self], wait.needsMessage else { return .next }
-        if !wait.take(payload) { wait.suspension.resume(bypass(call)) }
+        let limit = store?.settings.object ?? 0
+        if !wait.take(payload, limit: limit) { wait.suspension.resume(bypass(call)) }
         return .next
     }
 
@@ -105,7 +108,8 @@ final class CacheInterceptor: Interceptor {
     /// Likewise, although it might have been one.
     private func bypass(_ call: Call) -> Verdict {
         call.note(cache: .bypass)
-        return pass(call)
+        call[stateOf: self] = .passing("fwd=bypass")
+        return .next
     }
 
     // MARK: Decisions
@@ -173,7 +177,7 @@ final class CacheInterceptor: Interceptor {
             if let flight { refresh(flight, response, call) }
             call.note(cache: .stale)
             return .replay(reply(response, request, call).replay("hit", at: call.now))
-        case .lead(let flight, let stale), .pass(let flight, let stale): return fetch(flight, stale, call)
+        case .lead(let flight, let stale), .pass(let flight, let stale): return fetch(flight, stale, request, call)
         case .lack:
             call.note(cache: .miss)
             let text = "the response is not in the cache, and the caller wants no other (only-if-cached)"
@@ -186,9 +190,18 @@ final class CacheInterceptor: Interceptor {
         CacheReply(response, request, call.request, for: call)
     }
 
-    private func fetch(_ flight: CacheFlight, _ stale: CachedResponse?, _ call: Call) -> Verdict {
+    private func fetch(
+        _ flight: CacheFlight,
+        _ stale: CachedResponse?,
+        _ request: CacheRequest,
+        _ call: Call
+    ) -> Verdict {
         guard let store else { return .next }
-        let fetch = CacheFetch(flight, call, stale: stale, in: store)
+        let isApart = request.traits.contains(.authorization) && !sharesCredentials
+        let causeOfStale: StaticString = request.control.isPresent ? "fwd=request" : "fwd=stale"
+        let cause = stale != nil ? causeOfStale : isApart ? "fwd=bypass" : "fwd=miss"
+        let fetch = CacheFetch(flight, call, cause, stale: stale, in: store)
+        if isApart, stale == nil { note(.bypass, fetch, call) }
         fetch.prepare(call.request)
         call[stateOf: self] = .fetching(fetch)
         return .next
@@ -197,7 +210,7 @@ final class CacheInterceptor: Interceptor {
     /// Validates a response while callers still get it.
     private func refresh(_ flight: CacheFlight, _ stale: CachedResponse, _ call: Call) {
         guard let store else { return }
-        let fetch = CacheFetch(flight, call, stale: stale, in: store, isBackground: true)
+        let fetch = CacheFetch(flight, call, "fwd=stale", stale: stale, in: store, isBackground: true)
         // The message of an RPC is not at hand any more.
         let request = call.request
         let isBegun =
@@ -233,6 +246,10 @@ final class CacheInterceptor: Interceptor {
         switch call[stateOf: self] {
         case .changing(let resource)?:
             if 200..<400 ~= head.status, call.hasUpstreamResponse { change(resource, head, call) }
+            addStatus("fwd=method", to: head, call)
+            return pass(call)
+        case .passing(let text)?:
+            addStatus(text, to: head, call)
             return pass(call)
         case .fetching(let fetch)?: return responseHead(head, call, fetch)
         case .waiting?, nil: return .next
@@ -244,7 +261,9 @@ final class CacheInterceptor: Interceptor {
         var resources = [resource]
         for name in Self.locations {
             guard let index = head.first(name) else { continue }
-            guard let target = CacheTarget(head.value(at: index), of: call.request) else { continue }
+            let received = call.received
+            let target = CacheTarget(head.value(at: index), of: call.request, host: received.authority)
+            guard let target else { continue }
             key.writeResource(call, target.bytes.span)
             resources.append(key.resource)
         }
@@ -264,6 +283,9 @@ final class CacheInterceptor: Interceptor {
         let rule = isRPC ? rpcRule : plan.rule
         if head.status == 304, fetch.validates { return validated(head, call, fetch, rule, times) }
         let request = fetch.head
+        if request.method.equals("HEAD"), head.status == 200, fetch.differs(head) {
+            store?.withState { $0.change(resource: fetch.flight.resource) }
+        }
         let isWhole = request.method.equals("GET") || isRPC && head.status == 200
         let freshness = isWhole ? rule.freshness(of: head, hasCredentials: hasCredentials, times) : nil
         note(.miss, fetch, call)
@@ -271,17 +293,18 @@ final class CacheInterceptor: Interceptor {
         if freshness != nil, isTooLarge { worker.limitHit(.cacheObject) }
         guard let freshness, !isTooLarge else {
             fetch.end(.passed, at: now)
-            addStatus(fetch.stale == nil ? "fwd=miss" : "fwd=stale", to: head, call)
+            addStatus(fetch.cause, to: head, call)
             return pass(call)
         }
         fetch.begin(head, freshness)
-        addStatus(fetch.stale == nil ? "fwd=miss; stored" : "fwd=stale; stored", to: head, call)
+        addStatus(fetch.cause, isStored: true, to: head, call)
         return .next
     }
 
-    private func addStatus(_ text: StaticString, to head: HTTPHead, _ call: Call) {
+    private func addStatus(_ text: StaticString, isStored: Bool = false, to head: HTTPHead, _ call: Call) {
         let queue = ByteQueue()
         queue.append(text)
+        if isStored { queue.append("; stored") }
         call.addCacheStatus(queue.readable, to: head)
     }
 
@@ -300,7 +323,7 @@ final class CacheInterceptor: Interceptor {
         }
         note(.stale, fetch, call)
         let reply = CacheReply(stale, CacheRequest(fetch.head), fetch.head, for: call)
-        return .replay(reply.replay("hit; fwd=stale", at: call.now))
+        return .replay(reply.replay("fwd=stale; detail=stale_if_error", at: call.now))
     }
 
     private func validated(
@@ -314,7 +337,7 @@ final class CacheInterceptor: Interceptor {
         guard let response = fetch.freshen(head, rule, hasCredentials: hasCredentials, times) else { return pass(call) }
         note(.revalidated, fetch, call)
         let reply = CacheReply(response, CacheRequest(fetch.head), fetch.head, for: call)
-        return .replay(reply.replay("hit; fwd=stale; fwd-status=304", at: call.now))
+        return .replay(reply.replay("fwd=stale; fwd-status=304", at: call.now))
     }
 
     private func note(_ result: CacheLabel, _ fetch: CacheFetch, _ call: Call) {
@@ -337,7 +360,7 @@ final class CacheInterceptor: Interceptor {
             fetch.end(.failed, at: call.now)
             return .next
         }
-        fetch.store(trailers: end.trailers, inHeadAs: rpcProtocol.isUnaryConnect ? "trailer-" : nil, at: call.now)
+        fetch.store(trailers: end.trailers, in: rpcProtocol, at: call.now)
         return .next
     }
 
@@ -348,7 +371,7 @@ final class CacheInterceptor: Interceptor {
             // Whoever waits may still want it; what has failed may fail again.
             fetch.end(call.decidedBy == "caller" ? .abandoned : .failed, at: call.now)
         case .waiting(let wait)?: wait.end()
-        case .changing?, nil: break
+        case .changing?, .passing?, nil: break
         }
     }
 }

@@ -37,7 +37,7 @@ final class CacheKey {
         writeResource(call, request.target)
         bytes.append(decimal: scope)
         bytes.append(byte: 0)
-        template?.render(for: call, to: bytes)
+        template?.renderKey(for: call, to: bytes)
         bytes.append(byte: 0)
         bytes.append(byte: call.rpcProtocol.rawValue)
         guard let message else { return }
@@ -52,16 +52,22 @@ final class CacheKey {
 
     /// Writes the name of a target of the upstream of a call, which its key begins with.
     func writeResource(_ call: Call, _ target: Span<UInt8>) {
-        let request = call.request
-        let bytes = bytes
+        let (received, bytes) = (call.received, bytes)
         bytes.removeAll()
         if let name = call.upstreamName { bytes.append(text: name) }
         bytes.append(byte: 0)
-        bytes.append(request.authority)
+        bytes.append(received.authority)
         bytes.append(byte: 0)
         bytes.append(target)
         resource = bytes.readable.seededHash
         bytes.append(byte: 0)
+    }
+
+    /// Whether a key is of a target that begins like this.
+    static func isOf(target prefix: [UInt8], _ key: [UInt8]) -> Bool {
+        let key = key.span
+        guard let name = key.firstIndex(of: 0), let host = key.firstIndex(of: 0, from: name + 1) else { return false }
+        return key.extracting(host + 1..<key.count).hasPrefix(prefix)
     }
 
     private static let negotiated = ["content-type", "grpc-accept-encoding", "accept-encoding"].map(FieldName.init)

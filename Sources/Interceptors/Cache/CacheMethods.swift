@@ -25,9 +25,6 @@ struct CacheMethods: Sendable {
         ),
     ]
 
-    /// The largest message of a request that is a part of a key.
-    static let messageLimit = 64 * 1024
-
     private let methods: [(service: [UInt8], method: [UInt8])]
     /// How long a response is fresh that does not say so itself.
     let ttl: Duration?
@@ -49,7 +46,8 @@ struct CacheMethods: Sendable {
     /// Whether the responses of the method of a call are stored.
     func contains(_ call: Call) -> Bool {
         guard let procedure = call.rpcProcedure else { return false }
-        if call.isSafeUnary { return true }
+        guard !call.isKnownToStream else { return false }
+        if call.hasNoSideEffects { return true }
         let request = call.request
         let path = request.path
         return methods.contains { listed in

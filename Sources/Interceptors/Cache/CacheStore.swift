@@ -24,7 +24,9 @@ public final class CacheStore: Sendable {
     }
 
     /// Removes the responses whose path begins like this; how many there were.
-    public func purge(path prefix: [UInt8]) -> Int { state.withLock { $0.purge(path: prefix) } }
+    public func purge(path prefix: [UInt8]) -> Int { 
+        state.withLock { $0.purge { CacheKey.isOf(target: prefix, $0) } }
+    }
 
     /// Decides with no other thread in between.
     func withState<Result>(_ body: (inout CacheState) -> Result) -> Result { state.withLock(body) }

@@ -19,8 +19,8 @@ final class CacheWait {
     var timer: Timer?
 
     /// Takes the message; false if it is not the only one, or too large.
-    func take(_ payload: Span<UInt8>) -> Bool {
-        guard message == nil, payload.count <= CacheMethods.messageLimit else { return false }
+    func take(_ payload: Span<UInt8>, limit: Int) -> Bool {
+        guard message == nil, payload.count <= limit else { return false }
         message = payload.array
         return true
     }

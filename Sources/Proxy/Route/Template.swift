@@ -88,6 +88,14 @@ public final class Template: Sendable {
         for piece in pieces { append(piece, of: call, to: queue) }
     }
 
+    /// Appends the value with a byte of 0 behind each part that comes from the call, so that no two values are written alike.
+    public func renderKey(for call: Call, to queue: ByteQueue) {
+        for piece in pieces {
+            append(piece, of: call, to: queue)
+            queue.append(byte: 0)
+        }
+    }
+
     /// Appends the value as part of a URL: what comes from the call is escaped, so that it ends nothing and adds nothing.
     ///
     /// - Parameters:

@@ -28,9 +28,11 @@ extension Call {
         return types.missing.map { RPCError(.unavailable, "the types of \($0) are not known yet") }
     }
 
-    /// Whether the type of the method says that a call changes nothing (`NO_SIDE_EFFECTS`), and none of its messages is in a
-    /// stream.
-    public var isSafeUnary: Bool { methodType.map { $0.hasNoSideEffects && !$0.streams } ?? false }
+    /// Whether the type of the method says that a call changes nothing (`NO_SIDE_EFFECTS`).
+    public var hasNoSideEffects: Bool { methodType?.hasNoSideEffects == true }
+
+    /// Whether the method is known to have streams of messages.
+    public var isKnownToStream: Bool { methodType?.streams == true }
 
     /// Whether messages are in Protobuf, of types that Martlet does not know.
     public var lacksMessageTypes: Bool { codec == .proto && rpcProtocol != .http && methodType == nil }
