@@ -38,8 +38,7 @@ final class CacheInterceptor: Interceptor {
             worker.shared.object(settings.name, fits: { $0.settings == settings }, make: { CacheStore(settings) })
         }
         let scopes = worker.shared.object("scopes", make: CacheScopes.init)
-        self.scopes = scopes
-        key = CacheKey(plan.key, scope: scopes.number(of: plan.following))
+        key = CacheKey(plan.key, before: plan.following, scopes)
         waiters = worker.shared { CacheWaiters(on: worker.loop) }
         sharesCredentials = plan.keyParts.contains("header:authorization")
         sharesCookies = plan.ignoresCookies || plan.keyParts.contains("header:cookie")
@@ -47,9 +46,6 @@ final class CacheInterceptor: Interceptor {
         rule.ttl = plan.methods?.ttl
         rpcRule = rule
     }
-
-    /// Kept, so that the numbers stay.
-    private let scopes: CacheScopes
 
     // MARK: The request
 

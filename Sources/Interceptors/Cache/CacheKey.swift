@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Configuration
 internal import HTTP
 internal import Protocols
 internal import Proxy
@@ -11,15 +12,27 @@ final class CacheKey {
     /// The hash of the name of the target: the upstream, the host, the path and the query.
     private(set) var resource = 0
     private let template: Template?
-    private let scope: Int
+    private let following: [ChainItem]
+    private let scopes: CacheScopes
+    /// The number of what stands behind the cache, for calls to one upstream.
+    private var scope: (upstream: Upstream?, number: Int)?
 
     /// Writes keys with the values of a template.
     ///
     /// - Parameters:
     ///   - template: what tells callers apart that are not to share.
-    ///   - scope: the number of what stands behind the cache.
-    init(_ template: Template?, scope: Int) {
-        (self.template, self.scope) = (template?.copy, scope)
+    ///   - following: the items of the chain behind the cache.
+    ///   - scopes: the numbers of what stands behind caches.
+    init(_ template: Template?, before following: [ChainItem], _ scopes: CacheScopes) {
+        (self.template, self.following, self.scopes) = (template?.copy, following, scopes)
+    }
+
+    private func scope(of call: Call) -> Int {
+        let upstream = call.upstream
+        if let scope, scope.upstream === upstream { return scope.number }
+        let number = scopes.number(of: following, upstream?.settings.url)
+        scope = (upstream, number)
+        return number
     }
 
     /// Whether it cannot be known which value of the template counts.
@@ -35,7 +48,7 @@ final class CacheKey {
     func write(_ call: Call, _ message: [UInt8]?) {
         let request = call.request
         writeResource(call, request.target)
-        bytes.append(decimal: scope)
+        bytes.append(decimal: scope(of: call))
         bytes.append(byte: 0)
         template?.renderKey(for: call, to: bytes)
         bytes.append(byte: 0)

@@ -32,25 +32,25 @@ public final class CacheStore: Sendable {
     func withState<Result>(_ body: (inout CacheState) -> Result) -> Result { state.withLock(body) }
 }
 
-/// Numbers what stands behind caches in chains: responses that came through other interceptors are others.
+/// Numbers what stands behind caches: responses that came through other interceptors, or from elsewhere, are others.
 ///
 /// Safe on any thread.
 final class CacheScopes: Sendable {
     private static let limit = 256
 
     private struct Known {
-        var scopes: [(items: [ChainItem], number: Int)] = []
+        var scopes: [(items: [ChainItem], url: UpstreamURL?, number: Int)] = []
         var last = 0
     }
 
     private let known = Locked(Known())
 
-    /// The number of some items of a chain, which is the same for items that say the same.
-    func number(of items: [ChainItem]) -> Int {
+    /// The number of some items of a chain and of an upstream's URL, which is the same for those that say the same.
+    func number(of items: [ChainItem], _ url: UpstreamURL?) -> Int {
         known.withLock { known in
-            if let scope = known.scopes.first(where: { $0.items == items }) { return scope.number }
+            if let scope = known.scopes.first(where: { $0.url == url && $0.items == items }) { return scope.number }
             known.last += 1
-            known.scopes.append((items, known.last))
+            known.scopes.append((items, url, known.last))
             if known.scopes.count > Self.limit { known.scopes.removeFirst() }
             return known.last
         }
