@@ -13,12 +13,12 @@ BOUND = 16 << 20
 SLACK = 8 << 20
 
 
-def scan(proxy, folder, paths, connections=8):
-    """Calls each path once."""
+def scan(proxy, folder, paths):
+    """Calls each path once. Each connection of h2load begins with the first path, so there is one."""
     file = folder / "paths"
     file.write_text("".join(f"{proxy.url}{path}\n" for path in paths))
     count = str(len(paths))
-    words = ["h2load", "--h1", "-t1", f"-c{connections}", "-m1", "-n", count, "-i", str(file)]
+    words = ["h2load", "--h1", "-t1", "-c1", "-m1", "-n", count, "-i", str(file)]
     text = subprocess.run(words, capture_output=True, text=True, timeout=150, check=True).stdout
     assert f"{count} succeeded" in text and f"status codes: {count} 2xx" in text, text
 
@@ -28,7 +28,7 @@ def used(proxy):
     return tuple(metrics.total(f"martlet_cache_{name}") for name in ("bytes", "objects", "evictions_total"))
 
 
-@pytest.mark.parametrize("size, count", [(65536, 16384), (100, 200_000)], ids=["a gibibyte", "many small ones"])
+@pytest.mark.parametrize("size, count", [(65536, 16384), (100, 100_000)], ids=["a gibibyte", "many small ones"])
 def test_distinct_urls(cached, nginx, tmp_path, size, count):
     upstream = nginx('location / { add_header cache-control "max-age=3600"; try_files /blob =404; }')
     (upstream.directory / "blob").write_bytes(b"x" * size)

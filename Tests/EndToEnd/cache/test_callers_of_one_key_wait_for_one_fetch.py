@@ -44,6 +44,12 @@ class Held:
 
 
 @pytest.fixture
+def start(cached):
+    """A daemon that counts calls, and opens as many connections to its upstream as these tests need."""
+    return lambda upstream, **parts: cached(upstream, before=[{"metrics": {}}], settings=UPSTREAM, **parts)
+
+
+@pytest.fixture
 def held(recorder, running):
     return lambda *fields, **options: running(Held(recorder, fields, **options))
 
@@ -70,9 +76,9 @@ def results(proxy):
     return {labels["result"]: value for labels, value in proxy.metrics().select("martlet_cache_requests_total") if value}
 
 
-def test_a_thousand_callers_cost_one_request(cached, held):
+def test_a_thousand_callers_cost_one_request(start, held):
     origin = held(FRESH)
-    proxy = cached(origin.upstream, file={"workers": 2}, settings=UPSTREAM)
+    proxy = start(origin.upstream, file={"workers": 2})
     waiting = callers(proxy)
     assert origin.arrived == 1
     origin.stop()
@@ -81,19 +87,19 @@ def test_a_thousand_callers_cost_one_request(cached, held):
     assert results(proxy) == {"miss": 1, "collapsed": CALLERS - 1}
 
 
-def test_a_large_response_reaches_all_of_them(cached, held):
+def test_a_large_response_reaches_all_of_them(start, held):
     body = bytes(number % 251 for number in range(900_000))
     origin = held(FRESH, body=body)
-    waiting = callers(cached(origin.upstream, settings=UPSTREAM), count=50)
+    waiting = callers(start(origin.upstream), count=50)
     origin.stop()
     assert set(bodies(waiting)) == {body}
     assert origin.arrived == 1
 
 
-def test_callers_of_a_response_that_is_not_stored_are_released_at_once(cached, held):
+def test_callers_of_a_response_that_is_not_stored_are_released_at_once(start, held):
     """The head of the first response shows it, although that response has not ended."""
     origin = held("cache-control: no-store")
-    waiting = callers(cached(origin.upstream, file={"workers": 2}, settings=UPSTREAM))
+    waiting = callers(start(origin.upstream, file={"workers": 2}))
     assert origin.arrived == 1
     origin.send_first.set()
     eventually(lambda: origin.arrived >= 0.9 * CALLERS, 20, "concurrent requests at the upstream")
@@ -102,10 +108,10 @@ def test_callers_of_a_response_that_is_not_stored_are_released_at_once(cached, h
     assert origin.arrived == CALLERS
 
 
-def test_after_that_they_do_not_wait_at_all(cached, held):
+def test_after_that_they_do_not_wait_at_all(start, held):
     """The key is marked: no head has come of any of these."""
     origin = held("cache-control: no-store")
-    proxy = cached(origin.upstream, settings=UPSTREAM)
+    proxy = start(origin.upstream)
     first = callers(proxy, count=1)
     origin.send_first.set()
     eventually(lambda: first[0].receive(1), what="the head of the first response")
@@ -116,9 +122,9 @@ def test_after_that_they_do_not_wait_at_all(cached, held):
     first[0].close()
 
 
-def test_a_caller_that_leaves_ends_the_fetch_of_no_other(cached, held):
+def test_a_caller_that_leaves_ends_the_fetch_of_no_other(start, held):
     origin = held(FRESH)
-    proxy = cached(origin.upstream, settings=UPSTREAM)
+    proxy = start(origin.upstream)
     (first,) = callers(proxy, count=1)
     waiting = callers(proxy, count=20)
     first.reset()
@@ -128,9 +134,9 @@ def test_a_caller_that_leaves_ends_the_fetch_of_no_other(cached, held):
     assert origin.arrived <= 2
 
 
-def test_all_that_leave_leave_nothing_behind(cached, held):
+def test_all_that_leave_leave_nothing_behind(start, held):
     origin = held(FRESH)
-    proxy = cached(origin.upstream, settings=UPSTREAM)
+    proxy = start(origin.upstream)
     for one in callers(proxy, count=100):
         one.reset()
     proxy.wait_for_rest()
@@ -139,9 +145,9 @@ def test_all_that_leave_leave_nothing_behind(cached, held):
         assert http.get("/cold", headers={"host": "a.example"}).text == "body"
 
 
-def test_a_caller_waits_no_longer_than_its_deadline(cached, held):
+def test_a_caller_waits_no_longer_than_its_deadline(start, held):
     origin = held(FRESH)
-    proxy = cached(origin.upstream, settings=UPSTREAM)
+    proxy = start(origin.upstream)
     patient = callers(proxy, count=1, request=f"{CONNECT_GET}\r\n".encode())
     began = time.monotonic()
     with proxy.http() as http:
@@ -154,7 +160,7 @@ def test_a_caller_waits_no_longer_than_its_deadline(cached, held):
     assert origin.arrived == 1
 
 
-def test_a_fetch_that_fails_leaves_nobody_waiting(cached, recorder):
+def test_a_fetch_that_fails_leaves_nobody_waiting(start, recorder):
     """Its upstream is fine again for whoever asks once more."""
     arrived, may_fail = [], threading.Event()
 
@@ -167,7 +173,7 @@ def test_a_fetch_that_fails_leaves_nobody_waiting(cached, recorder):
                 return peer.reset()
             peer.send(response(b"body", FRESH))
 
-    proxy = cached(recorder(script=script), settings=UPSTREAM)
+    proxy = start(recorder(script=script))
     (first,) = callers(proxy, count=1)
     waiting = callers(proxy, count=50)
     may_fail.set()
