@@ -15,6 +15,7 @@ private let fuzzers: [String: @Sendable (Span<UInt8>) -> Void] = [
     "documents": Documents.run,
     "texts": Texts.run,
     "cookies": Cookies.run,
+    "caches": Caches.run,
     "addresses": Addresses.run,
     "credentials": Credentials.run,
     "types": DescriptorSets.run,

@@ -2,7 +2,7 @@ internal import Bytes
 public import HTTP
 public import Time
 
-/// Which responses are stored, and for how long they are fresh (RFC 9111 §3, §4.2.1).
+/// What a cache stores, and for how long it is fresh (RFC 9111 §3, §4.2.1).
 ///
 /// A value: safe on any thread.
 public struct CacheRule: Equatable, Sendable {

@@ -67,17 +67,17 @@ public final class CachedResponse: Sendable {
         head.status = status
         for index in 0..<fields.count {
             let name = fields.name(at: index)
-            if Self.tellsOfBody(name) || other.first(FieldName(name.string)) == nil {
+            if Self.isOfBody(name) || other.first(FieldName(name.string)) == nil {
                 head.add(name: name, value: fields.value(at: index))
             }
         }
-        for index in 0..<other.count where !Self.tellsOfBody(other.name(at: index)) {
+        for index in 0..<other.count where !Self.isOfBody(other.name(at: index)) {
             head.add(name: other.name(at: index), value: other.value(at: index))
         }
         return head
     }
 
-    private static func tellsOfBody(_ name: Span<UInt8>) -> Bool {
+    private static func isOfBody(_ name: Span<UInt8>) -> Bool {
         name.equals("content-encoding") || name.equals("content-type") || name.equals("content-range")
     }
 

@@ -14,7 +14,9 @@ public struct HTTPFields: Sendable {
 
     /// Takes the fields of a head that `isWanted` returns true for, by their indexes.
     public init(_ head: HTTPHead, where isWanted: (Int) -> Bool) {
-        for index in 0..<head.count where isWanted(index) { add(name: head.name(at: index), value: head.value(at: index)) }
+        for index in 0..<head.count where isWanted(index) {
+            add(name: head.name(at: index), value: head.value(at: index))
+        }
     }
 
     /// Adds a field, whose name has no capitals, behind the others.

@@ -31,6 +31,7 @@ final class CacheInterceptor: Interceptor {
     private let sharesCredentials: Bool
     private let sharesCookies: Bool
     private let rpcRule: CacheRule
+    private let scratch = ByteQueue(keeping: 64)
 
     init(_ plan: CachePlan, on worker: WorkerServices) {
         (self.plan, self.worker) = (plan, worker)
@@ -80,7 +81,7 @@ final class CacheInterceptor: Interceptor {
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         guard case .waiting(let wait)? = call[stateOf: self], wait.needsMessage else { return .next }
         let limit = store?.settings.object ?? 0
-        if !wait.take(payload, limit: limit) { wait.suspension.resume(bypass(call)) }
+        if !wait.receive(payload, limit: limit) { wait.suspension.resume(bypass(call)) }
         return .next
     }
 
@@ -168,11 +169,11 @@ final class CacheInterceptor: Interceptor {
         switch decision {
         case .serve(let response):
             call.note(cache: hasWaited ? .collapsed : .hit)
-            return .replay(reply(response, request, call).replay(hasWaited ? "hit; collapsed" : "hit", at: call.now))
+            return .respondStored(reply(response, request, call).response(hasWaited ? "hit; collapsed" : "hit", at: call.now))
         case .serveStale(let response, let flight):
             if let flight { refresh(flight, response, call) }
             call.note(cache: .stale)
-            return .replay(reply(response, request, call).replay("hit", at: call.now))
+            return .respondStored(reply(response, request, call).response("hit", at: call.now))
         case .lead(let flight, let stale), .pass(let flight, let stale): return fetch(flight, stale, request, call)
         case .lack:
             call.note(cache: .miss)
@@ -183,7 +184,7 @@ final class CacheInterceptor: Interceptor {
     }
 
     private func reply(_ response: CachedResponse, _ request: CacheRequest, _ call: Call) -> CacheReply {
-        CacheReply(response, request, call.request, for: call)
+        CacheReply(response, request, call.request, for: call, scratch)
     }
 
     private func fetch(
@@ -298,10 +299,10 @@ final class CacheInterceptor: Interceptor {
     }
 
     private func addStatus(_ text: StaticString, isStored: Bool = false, to head: HTTPHead, _ call: Call) {
-        let queue = ByteQueue()
-        queue.append(text)
-        if isStored { queue.append("; stored") }
-        call.addCacheStatus(queue.readable, to: head)
+        call.addCacheStatus(to: head) { queue in
+            queue.append(text)
+            if isStored { queue.append("; stored") }
+        }
     }
 
     /// Whether an upstream that responds like this has failed (RFC 5861 §4); of gRPC, that it is unavailable.
@@ -318,8 +319,8 @@ final class CacheInterceptor: Interceptor {
             return pass(call)
         }
         note(.stale, fetch, call)
-        let reply = CacheReply(stale, CacheRequest(fetch.head), fetch.head, for: call)
-        return .replay(reply.replay("fwd=stale; detail=stale_if_error", at: call.now))
+        let reply = CacheReply(stale, CacheRequest(fetch.head), fetch.head, for: call, scratch)
+        return .respondStored(reply.response("fwd=stale; detail=stale_if_error", at: call.now))
     }
 
     private func validated(
@@ -332,8 +333,8 @@ final class CacheInterceptor: Interceptor {
         let hasCredentials = fetch.head.first(.authorization) != nil && !sharesCredentials
         guard let response = fetch.freshen(head, rule, hasCredentials: hasCredentials, times) else { return pass(call) }
         note(.revalidated, fetch, call)
-        let reply = CacheReply(response, CacheRequest(fetch.head), fetch.head, for: call)
-        return .replay(reply.replay("fwd=stale; fwd-status=304", at: call.now))
+        let reply = CacheReply(response, CacheRequest(fetch.head), fetch.head, for: call, scratch)
+        return .respondStored(reply.response("fwd=stale; fwd-status=304", at: call.now))
     }
 
     private func note(_ result: CacheLabel, _ fetch: CacheFetch, _ call: Call) {

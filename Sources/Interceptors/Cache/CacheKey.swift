@@ -8,7 +8,7 @@ internal import Proxy
 ///
 /// Belongs to the worker's thread; what it has written is good until it writes another.
 final class CacheKey {
-    let bytes = ByteQueue()
+    let bytes = ByteQueue(keeping: 1024)
     /// The hash of the name of the target: the upstream, the host, the path and the query.
     private(set) var resource = 0
     private let template: Template?

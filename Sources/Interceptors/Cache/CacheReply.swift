@@ -9,10 +9,24 @@ struct CacheReply {
     private let response: CachedResponse
     private let part: StoredPart
     private let call: Call
+    private let scratch: ByteQueue
 
-    /// Evaluates what the request asks for; its head is as it stood at the cache.
-    init(_ response: CachedResponse, _ request: CacheRequest, _ head: HTTPHead, for call: Call) {
-        (self.response, self.call) = (response, call)
+    /// Evaluates what the request asks for.
+    ///
+    /// - Parameters:
+    ///   - response: the response.
+    ///   - request: what the request asks of a cache.
+    ///   - head: its head, as it stood at the cache.
+    ///   - call: the call.
+    ///   - scratch: where values are written.
+    init(
+        _ response: CachedResponse,
+        _ request: CacheRequest,
+        _ head: HTTPHead,
+        for call: Call,
+        _ scratch: ByteQueue
+    ) {
+        (self.response, self.call, self.scratch) = (response, call, scratch)
         part = StoredPart(of: response, request, head)
     }
 
@@ -28,7 +42,7 @@ struct CacheReply {
     /// - Parameters:
     ///   - status: what `cache-status` says of it; the time that is left of its freshness is added.
     ///   - now: the time.
-    func replay(_ status: StaticString, at now: Instant) -> Replay {
+    func response(_ status: StaticString, at now: Instant) -> StoredResponse {
         let head = call.makeHead()
         head.status = response.status
         switch part {
@@ -45,15 +59,15 @@ struct CacheReply {
         case .whole: head.add(response.fields)
         }
         addAge(to: head, at: now)
-        let text = ByteQueue()
-        text.append(status)
-        text.append("; ttl=")
-        text.append(decimal: response.freshness.remaining(at: now).seconds)
-        call.addCacheStatus(text.readable, to: head)
+        call.addCacheStatus(to: head) { text in
+            text.append(status)
+            text.append("; ttl=")
+            text.append(decimal: response.freshness.remaining(at: now).seconds)
+        }
         switch part {
-        case .notModified, .unsatisfiable: return Replay(head, [])
-        case .range(let range): return Replay(head, response.body, range)
-        case .whole: return Replay(head, response.body, trailers: trailers)
+        case .notModified, .unsatisfiable: return StoredResponse(head, [])
+        case .range(let range): return StoredResponse(head, response.body, range)
+        case .whole: return StoredResponse(head, response.body, trailers: trailers)
         }
     }
 
@@ -72,13 +86,15 @@ struct CacheReply {
     }
 
     private func addAge(to head: HTTPHead, at now: Instant) {
-        let age = ByteQueue()
-        age.append(decimal: max(0, response.freshness.age(at: now).seconds))
-        head.add(Self.age, age.readable)
+        let scratch = scratch
+        scratch.removeAll()
+        scratch.append(decimal: max(0, response.freshness.age(at: now).seconds))
+        head.add(Self.age, scratch.readable)
     }
 
     private func setRange(_ range: Range<Int>?, in head: HTTPHead) {
-        let text = ByteQueue()
+        let text = scratch
+        text.removeAll()
         text.append("bytes ")
         if let range {
             text.append(decimal: range.lowerBound)

@@ -24,7 +24,7 @@ public final class CacheStore: Sendable {
     }
 
     /// Removes the responses whose path begins like this; how many there were.
-    public func purge(path prefix: [UInt8]) -> Int { 
+    public func purge(path prefix: [UInt8]) -> Int {
         state.withLock { $0.purge { CacheKey.isOf(target: prefix, $0) } }
     }
 

@@ -19,7 +19,7 @@ final class CacheWait {
     var timer: Timer?
 
     /// Takes the message; false if it is not the only one, or too large.
-    func take(_ payload: Span<UInt8>, limit: Int) -> Bool {
+    func receive(_ payload: Span<UInt8>, limit: Int) -> Bool {
         guard message == nil, payload.count <= limit else { return false }
         message = payload.array
         return true

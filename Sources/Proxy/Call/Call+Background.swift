@@ -3,7 +3,7 @@ internal import HTTP
 internal import Protocols
 internal import Time
 
-/// Calls that nobody waits for: an interceptor has the request of a call sent once more, as it stands there.
+/// Calls that nobody waits for: an interceptor sends the request of a call again, as it stands there.
 extension Call {
     /// Begins a call with this request, without a body, at an interceptor of the chain, and throws its response away once
     /// that has passed the interceptor.
@@ -13,19 +13,19 @@ extension Call {
     /// - Parameters:
     ///   - link: the interceptor, whose `requestHead` is called.
     ///   - state: what that finds kept for the call.
-    /// - Returns: whether there is memory for it.
+    /// - Returns: whether it has begun, and the interceptor has seen it.
     public func beginInBackground<Link: Interceptor>(at link: Link, keeping state: Link.CallState) -> Bool {
         guard !worker.context.memory.isExhausted else { return false }
         let head = worker.acquireHead()
-        head.copy(request)
+        head.copy(received)
         let stream = BackgroundStream(callerLeg.stream.version, on: worker)
         let call = Call(stream, head: head, end: true, from: peer, on: callerLeg.listener)
         stream.call = call
-        call.start(like: self, at: run.index(of: link)) { call[stateOf: link] = state }
-        return true
+        return call.start(like: self, at: run.index(of: link)) { call[stateOf: link] = state }
     }
 
-    private func start(like other: Call, at index: Int, _ prepare: () -> Void) {
+    private func start(like other: Call, at index: Int, _ prepare: () -> Void) -> Bool {
+        request.copy(other.request)
         (routeNumber, route) = (other.routeNumber, other.route)
         run = ChainRun(route.chain)
         isRouted = true
@@ -33,6 +33,7 @@ extension Call {
         request.notesEdits = true
         upstreamLeg.hasEnd = true
         pass(.requestHead, .request, from: index)
+        return run.hasEntered(index)
     }
 }
 

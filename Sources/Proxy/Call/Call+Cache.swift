@@ -1,4 +1,4 @@
-internal import Bytes
+public import Bytes
 public import HTTP
 public import Telemetry
 
@@ -15,9 +15,9 @@ extension Call {
     /// Says in the head of a response what a cache has done (RFC 9211), if callers of the listener are told such things.
     ///
     /// - Parameters:
-    ///   - text: what stands behind the name of Martlet.
     ///   - head: the head; what caches before have said stays.
-    public func addCacheStatus(_ text: Span<UInt8>, to head: HTTPHead) {
+    ///   - write: writes what stands behind the name of Martlet.
+    public func addCacheStatus(to head: HTTPHead, _ write: (ByteQueue) -> Void) {
         guard callerLeg.listener.sendsProxyStatus else { return }
         let value = worker.acquireQueue()
         if let index = head.first(Self.cacheStatus) {
@@ -25,7 +25,7 @@ extension Call {
             value.append(", ")
         }
         value.append("martlet; ")
-        value.append(text)
+        write(value)
         head.set(Self.cacheStatus, value.readable)
         worker.release(value)
     }

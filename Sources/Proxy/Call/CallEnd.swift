@@ -55,15 +55,17 @@ extension Call {
     }
 
     /// Sends a response of our own, which goes back through the links before `index`.
-    func send(_ own: LocalResponse, _ outcome: Outcome, before index: Int) { send(replay(of: own), outcome, before: index) }
+    func send(_ own: LocalResponse, _ outcome: Outcome, before index: Int) {
+        send(stored(of: own), outcome, before: index)
+    }
 
-    private func replay(of own: LocalResponse) -> Replay {
+    private func stored(of own: LocalResponse) -> StoredResponse {
         let head = worker.acquireHead()
         head.fill(with: own)
-        guard !own.trailers.isEmpty else { return Replay(head, own.body) }
+        guard !own.trailers.isEmpty else { return StoredResponse(head, own.body) }
         let trailers = worker.acquireHead()
         for (name, value) in own.trailers { trailers.add(name: name.span, value: value.span) }
-        return Replay(head, own.body, trailers: trailers)
+        return StoredResponse(head, own.body, trailers: trailers)
     }
 
     /// The head of a response, which may be its trailers as well, goes nowhere.
@@ -123,33 +125,33 @@ extension Call {
         own.respondsToOneMessage && direction == .request ? respondWhenWhole(own, index) : respond(own, index)
     }
 
-    func respond(_ own: LocalResponse, _ index: Int) { respond(replay(of: own), index) }
+    func respond(_ own: LocalResponse, _ index: Int) { respond(stored(of: own), index) }
 
     /// An interceptor has given a response that it has kept, in the place of an event.
-    func replayed(_ replay: consuming Replay, at index: Int, _ event: ChainEvent) {
+    func respondedStored(_ stored: consuming StoredResponse, at index: Int, _ event: ChainEvent) {
         if case .responseHead(let head, let isLast) = event {
             // What has come whole has not been cancelled.
             if isLast { endAttempts(.ok) }
             release(head)
         }
         decides(index, .respond)
-        respond(replay, index)
+        respond(stored, index)
     }
 
-    private func respond(_ replay: consuming Replay, _ index: Int) {
+    private func respond(_ stored: consuming StoredResponse, _ index: Int) {
         if decidesByProcedure(index) { admitMethod() }
-        let outcome = Outcome(conclusion(of: replay))
+        let outcome = Outcome(conclusion(of: stored))
         if outcome.code == .ok, rpcProtocol != .http { response.ownMessages = 1 }
-        send(replay, outcome, before: index)
+        send(stored, outcome, before: index)
     }
 
     /// What a caller concludes from a response that an interceptor has given: it may be none of the caller's protocol.
-    private func conclusion(of replay: borrowing Replay) -> Conclusion {
+    private func conclusion(of stored: borrowing StoredResponse) -> Conclusion {
         var reader = callerLeg.makeReader()
-        reader.read(replay.head, rpcProtocol)
+        reader.read(stored.head, rpcProtocol)
         // What plain HTTP says is in the head.
-        if rpcProtocol != .http { reader.body(replay.bytes.span.extracting(replay.range)) }
-        return if let trailers = replay.trailers { reader.end(trailers: trailers) } else { reader.end() }
+        if rpcProtocol != .http { reader.body(stored.bytes.span.extracting(stored.range)) }
+        return if let trailers = stored.trailers { reader.end(trailers: trailers) } else { reader.end() }
     }
 
     /// An interceptor has decided what the caller gets.

@@ -222,7 +222,7 @@ extension Call {
             suspend(suspension, index, event, bytes, direction)
         case .reject(let error): rejected(error, at: index, event, direction)
         case .respond(let response): responded(response, at: index, event, direction)
-        case .replay(let replay): replayed(replay, at: index, event)
+        case .respondStored(let stored): respondedStored(stored, at: index, event)
         case .serve(let upstream, let opening):
             guard serve(by: upstream, opening, at: index, event) else { return false }
             return proceeds(index, event, bytes, direction)

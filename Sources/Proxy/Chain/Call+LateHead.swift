@@ -56,9 +56,9 @@ extension Call {
             guard let head = response.hold.head.take() else { return false }
             responded(own, at: index, .responseHead(head, isLast: response.isHeadLast), .response)
             return false
-        case .replay(let replay):
+        case .respondStored(let stored):
             guard let head = response.hold.head.take() else { return false }
-            replayed(replay, at: index, .responseHead(head, isLast: response.isHeadLast))
+            respondedStored(stored, at: index, .responseHead(head, isLast: response.isHeadLast))
             return false
         case .retry(let reason):
             guard let skipReason = retrySkipReason(at: index, .response) else {

@@ -78,7 +78,10 @@ extension ChainPlan.Link {
         condition = item.when.map { Condition($0, into: diagnostics) }
         shapes = item.applies
         let section = Section(item.options, kind.options, shorthand: kind.shorthand, into: diagnostics)
-        interceptor = kind.plan(section, BuildContext(name: item.name, following: Array(following), resources: resources))
+        interceptor = kind.plan(
+            section,
+            BuildContext(name: item.name, following: Array(following), resources: resources)
+        )
         unwinds = item.unwinds
         isPerAttempt = item.per.map { $0 == .attempt } ?? kind.isPerAttempt
         runsAgain = isPerAttempt || kind.rewrites

@@ -15,7 +15,7 @@ public enum Verdict {
     /// The call is answered here, as if the upstream had said so; good until the head of a response has gone out.
     indirect case respond(LocalResponse)
     /// Likewise, by a response that the interceptor has kept.
-    indirect case replay(Replay)
+    indirect case respondStored(StoredResponse)
     /// The call goes no further in the chain: it is served in this process, message by message, in an upstream's place.
     ///
     /// For the head of a request alone.
@@ -58,7 +58,7 @@ extension Verdict {
             if case .responseEnd(let end) = event, end.isNewlyReplaced { return .replace }
             return .next
         case .reject: return .reject
-        case .respond, .replay, .serve: return .respond
+        case .respond, .respondStored, .serve: return .respond
         case .reset: return .reset
         case .suspend: return .suspend
         case .retry: return .retry

@@ -21,7 +21,9 @@ extension CountersSnapshot {
             MetricFamily(.retries, RetryReason.allCases.flatMap(samples)),
             MetricFamily(
                 .cacheRequests,
-                CacheLabel.allCases.map { MetricSample([$0.label.description], .number(cacheRequests[Int($0.rawValue)])) }
+                CacheLabel.allCases.map {
+                    MetricSample([$0.label.description], .number(cacheRequests[Int($0.rawValue)]))
+                }
             ),
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
             MetricFamily(.connectionsTotal, listeners.samples { .number(listeners[$0, Self.opened]) }),

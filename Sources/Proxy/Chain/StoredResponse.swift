@@ -3,7 +3,7 @@ public import HTTP
 /// A response that an interceptor has kept, and gives to another call.
 ///
 /// Good until the hook returns, which gives its heads to the engine. Belongs to the worker's thread.
-public struct Replay {
+public struct StoredResponse {
     /// The head, whose `contentLength` says how long the body is.
     public let head: HTTPHead
     /// What the body is a part of.

@@ -15,11 +15,11 @@ extension Call {
         var isSending = false
     }
 
-    /// An empty head, for a `Replay`.
+    /// An empty head, for a `StoredResponse`.
     public func makeHead() -> HTTPHead { worker.acquireHead() }
 
     /// Sends a response that was kept, which goes back through the links before `index`.
-    func send(_ replay: consuming Replay, _ outcome: Outcome, before index: Int) {
+    func send(_ stored: consuming StoredResponse, _ outcome: Outcome, before index: Int) {
         endAttempts(.canceled)
         releaseHeld(.request, from: 0)
         releaseBare(.request)
@@ -29,11 +29,11 @@ extension Call {
         releaseResponse()
         response.ownOutcome = outcome
         run.respond(before: index)
-        addProxyStatus(to: replay.head, outcome)
+        addProxyStatus(to: stored.head, outcome)
         response.reader = callerLeg.makeReader()
-        response.reader.read(replay.head, rpcProtocol)
-        let hasBody = !callerLeg.wantsHeadOnly && (!replay.range.isEmpty || replay.trailers != nil)
-        let (head, bytes, range, trailers) = (replay.head, replay.bytes, replay.range, replay.trailers)
+        response.reader.read(stored.head, rpcProtocol)
+        let hasBody = !callerLeg.wantsHeadOnly && (!stored.range.isEmpty || stored.trailers != nil)
+        let (head, bytes, range, trailers) = (stored.head, stored.bytes, stored.range, stored.trailers)
         // Set before the head goes: an empty body ends here, and what replaces the response drops it.
         response.rest = hasBody ? Rest(bytes: bytes, range: range, trailers: trailers, outcome: outcome) : nil
         if !hasBody, let trailers { worker.release(trailers) }

@@ -1,0 +1,151 @@
+import Bytes
+import HTTP
+import Testing
+import Time
+
+@testable import Caching
+
+/// Who fetches what, and who waits.
+@Suite struct CacheStateTests {
+    private static let start = Instant.start + 1000 * .second
+
+    /// A cache whose waiters write down what they are told.
+    private final class World {
+        var state = CacheState(limit: 1 << 20)
+        var now = CacheStateTests.start
+
+        func ask(_ fields: [(String, String)] = [], isAlone: Bool = false, hasFailed: Bool = false)
+            -> CacheState.Decision
+        {
+            let (request, key) = (head(fields), ByteQueue())
+            key.append("key")
+            var query = CacheState.Query(CacheRequest(request), request, key: key, resource: 7, at: now)
+            (query.isAlone, query.hasFailed) = (isAlone, hasFailed)
+            return state.decide(query) { CacheWaiter($0) { _ in } }
+        }
+
+        func end(
+            _ flight: CacheFlight,
+            _ control: String?,
+            vary: String? = nil,
+            _ fields: [(String, String)] = [],
+            rule: CacheRule = CacheRule()
+        ) -> Int {
+            guard let control else { return state.end(flight, .passed, head(fields), at: now).waiters.count }
+            let sent = head([("cache-control", control)] + (vary.map { [("vary", $0)] } ?? []))
+            let times = CacheRule.Times(requested: now, received: now, wall: .epoch)
+            guard let freshness = rule.freshness(of: sent, hasCredentials: false, times) else { return -1 }
+            let content = CachedResponse.Content(
+                status: 200,
+                fields: HTTPFields(sent) { _ in true },
+                body: Array("\(fields)".utf8),
+                trailers: HTTPFields()
+            )
+            let response = CachedResponse(content, freshness, for: flight)
+            return state.end(flight, .stored(response, VaryNames(sent)), head(fields), at: now).waiters.count
+        }
+    }
+
+    private func flight(_ decision: CacheState.Decision) throws -> CacheFlight {
+        guard case .lead(let flight, _) = decision else { throw Surprise.decision("\(decision)") }
+        return flight
+    }
+
+    private enum Surprise: Error { case decision(String) }
+
+    private func isServed(_ decision: CacheState.Decision) -> Bool {
+        if case .serve = decision { true } else { false }
+    }
+
+    private func waits(_ decision: CacheState.Decision) -> Bool {
+        if case .wait = decision { true } else { false }
+    }
+
+    private func passes(_ decision: CacheState.Decision) -> Bool {
+        if case .pass = decision { true } else { false }
+    }
+
+    @Test func `one fetches, the others wait, and all are served`() throws {
+        let world = World()
+        let flight = try flight(world.ask())
+        #expect((0..<3).allSatisfy { _ in waits(world.ask()) })
+        #expect(world.end(flight, "max-age=60") == 3)
+        #expect(isServed(world.ask()))
+    }
+
+    @Test func `nobody waits for what is not stored, for ten seconds`() throws {
+        let world = World()
+        _ = world.end(try flight(world.ask()), nil)
+        #expect(passes(world.ask()))
+        world.now += 10 * .second
+        _ = try flight(world.ask())
+    }
+
+    @Test func `callers that ask for other variants do not wait for this one`() throws {
+        let world = World()
+        _ = world.end(try flight(world.ask([("x-a", "1")])), "max-age=60", vary: "X-A", [("x-a", "1")])
+        #expect(isServed(world.ask([("x-a", "1")])))
+        #expect(isServed(world.ask([("x-a", " 1 ")])))
+        let other = try flight(world.ask([("x-a", "2")]))
+        #expect(waits(world.ask([("x-a", "2")])))
+        _ = try flight(world.ask())
+        _ = world.end(other, "max-age=60", vary: "x-a", [("x-a", "2")])
+        #expect(isServed(world.ask([("x-a", "2")])))
+    }
+
+    @Test func `what is under way when the target changes is not stored`() throws {
+        let world = World()
+        let flight = try flight(world.ask())
+        world.state.change(resource: 7)
+        _ = world.end(flight, "max-age=60")
+        #expect(!isServed(world.ask()))
+        let next = try self.flight(world.ask(isAlone: false))
+        _ = world.state.purge { _ in true }
+        _ = world.end(next, "max-age=60")
+        #expect(!isServed(world.ask()))
+    }
+
+    @Test func `a stale response is refreshed by one`() throws {
+        let (world, rule) = (World(), CacheRule(staleWhileRevalidate: 30 * .second))
+        _ = world.end(try flight(world.ask()), "max-age=60", rule: rule)
+        world.now += 61 * .second
+        guard case .serveStale(_, .some) = world.ask() else { return #expect(Bool(false), "nobody refreshes it") }
+        guard case .serveStale(_, nil) = world.ask() else { return #expect(Bool(false), "two refresh it") }
+    }
+
+    @Test func `those who have waited for a failure take what is stale`() throws {
+        let (world, rule) = (World(), CacheRule(staleIfError: 30 * .second))
+        _ = world.end(try flight(world.ask()), "max-age=60", rule: rule)
+        world.now += 61 * .second
+        guard case .lead(_, .some) = world.ask() else { return #expect(Bool(false), "it is not validated") }
+        guard case .serveStale(_, nil) = world.ask(hasFailed: true) else {
+            return #expect(Bool(false), "it is not served")
+        }
+    }
+
+    @Test func `parts, and what goes alone, wait for nobody and mark nothing`() throws {
+        let world = World()
+        guard case .pass(let flight, nil) = world.ask([("range", "bytes=0-1")]) else {
+            return #expect(Bool(false), "a part is fetched for others")
+        }
+        _ = world.end(flight, nil)
+        _ = try self.flight(world.ask())
+        #expect(passes(world.ask(isAlone: true)))
+    }
+
+    @Test func `without a response, only-if-cached gets none`() {
+        let world = World()
+        guard case .lack = world.ask([("cache-control", "only-if-cached")]) else {
+            return #expect(Bool(false), "it goes upstream")
+        }
+    }
+
+    @Test func `bodies under way count, and have a bound`() {
+        var state = CacheState(limit: 100)
+        #expect(state.reserve(60))
+        #expect(!state.reserve(60))
+        #expect(state.byteCount == 60)
+        state.release(60)
+        #expect(state.byteCount == 0)
+    }
+}
