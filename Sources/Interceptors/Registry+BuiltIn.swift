@@ -21,6 +21,7 @@ extension Registry {
         RedactPlan.kind,
         ErrorPlan.kind,
         ValidatePlan.kind,
+        ResumePlan.kind,
         FaultPlan.kind,
         MessagePlan.kind,
     ])

@@ -25,7 +25,7 @@ extension UpstreamError {
         case .unknownHost: .dns
         case .connect, .connectTimeout, .noRoom: .connect
         case .security: .tls
-        case .firstByteTimeout, .attemptTimeout, .callTimeout: .timeout
+        case .firstByteTimeout, .attemptTimeout, .callTimeout, .stalled: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
         case .noHTTP2, .needsHTTP2, .badResponse, .untranslatedRequest, .untranslatedResponse: .malformed
         case .tooManyWaiting: .waiting

@@ -19,6 +19,28 @@ extension RetryDelay {
             Option("fibonacci", .section([]), oneOf: group, "Delays of 0, 1, 1, 2, 3, 5 … units."),
         ] + shapeOptions
 
+    /// The same where no strategy has to be given: a list may have one, and without any it is immediate.
+    static let optional = options.map { option in
+        Option(
+            option.key,
+            option.kind,
+            shape: option.shape,
+            default: option.fallback,
+            example: option.example,
+            option.documentation
+        )
+    }
+
+    static let strategies = ["immediate", "delayed", "exponential", "fibonacci"]
+
+    /// Reports strategies that are given together.
+    static func checkStrategy(_ section: Section) {
+        let given = strategies.filter(section.has)
+        guard given.count > 1 else { return }
+        let names = given.map { "\"\($0)\"" }.joined(separator: " and ")
+        section.report("\(names) cannot be set together; write exactly one of them", at: given[1])
+    }
+
     private static let group = "strategy"
 
     private static let shapeOptions = [

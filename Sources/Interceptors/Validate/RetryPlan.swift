@@ -11,17 +11,7 @@ internal import Time
 /// How a request is retried: after which time, after what else, and which requests may be.
 struct RetryPlan: Sendable {
     static let options =
-        // A strategy may come from the list, and without any it is immediate: none has to be given here.
-        RetryDelay.options.map { option in
-            Option(
-                option.key,
-                option.kind,
-                shape: option.shape,
-                default: option.fallback,
-                example: option.example,
-                option.documentation
-            )
-        } + [
+        RetryDelay.optional + [
             Option(
                 "after",
                 .string,
@@ -71,8 +61,6 @@ struct RetryPlan: Sendable {
         Option("timeout", .timeout, default: "10s", "The time limit of the program. Martlet then kills it."),
     ]
 
-    static let strategies = ["immediate", "delayed", "exponential", "fibonacci"]
-
     /// The time before the request goes again.
     var delay: RetryDelay
     /// The call that is made first.
@@ -112,11 +100,7 @@ struct RetryPlan: Sendable {
     }
 
     private func check(_ section: Section) {
-        let given = Self.strategies.filter(section.has)
-        if given.count > 1 {
-            let names = given.map { "\"\($0)\"" }.joined(separator: " and ")
-            section.report("\(names) cannot be set together; write exactly one of them", at: given[1])
-        }
+        RetryDelay.checkStrategy(section)
         if section.has("after"), section.has("after_task") {
             section.reportConflict("after", "after_task")
         }
@@ -177,7 +161,7 @@ struct SharedRetry {
 
     private func merged(_ given: [Node.Entry], at mark: Mark) -> Section {
         let keys = Set(given.map(\.key))
-        let alternatives = [RetryPlan.strategies, ["after", "after_task"]]
+        let alternatives = [RetryDelay.strategies, ["after", "after_task"]]
         let left = keys.union(alternatives.filter { !keys.isDisjoint(with: $0) }.joined())
         let shared = (node?.entries ?? []).filter { !left.contains($0.key) }
         return Section(Node(.mapping(given + shared), at: mark), RetryPlan.options, into: diagnostics)

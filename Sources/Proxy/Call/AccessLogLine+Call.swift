@@ -25,7 +25,7 @@ extension AccessLogLine {
         writeOutcome(call)
         if call.record.code != .ok || call.record.attempts > 1 { writeSpent(call) }
         if call.record.attempts > 1 { writeAttempts(call) }
-        if call.record.code != .ok { writeTrace(call) }
+        if call.logsTrace { writeTrace(call) }
     }
 
     /// Adds the fields of a call that is under way: what it is at, and how much of its bodies has passed.
@@ -61,7 +61,7 @@ extension AccessLogLine {
             field("verdict", text: Array(note.verdict.rawValue.utf8).span)
             let changes = trace.changes(of: note, in: call.request)
             if !changes.isEmpty { field("changes", texts: changes) }
-            if let reason = note.reason { field("reason", text: Array("\(reason)".utf8).span) }
+            if let text = note.text { field("reason", text: Array(text.utf8).span) }
             if let time = note.time { field("ms", milliseconds: time) }
             endObject()
         }

@@ -69,7 +69,7 @@ extension UpstreamError {
         case .security: "tls_protocol_error"
         case .connectTimeout: "connection_timeout"
         case .tooManyWaiting: "connection_limit_reached"
-        case .firstByteTimeout, .attemptTimeout, .callTimeout: "http_response_timeout"
+        case .firstByteTimeout, .attemptTimeout, .callTimeout, .stalled: "http_response_timeout"
         case .lost, .noRoom, .reset, .unprocessed: "connection_terminated"
         case .cutOff: "http_response_incomplete"
         case .untranslatedRequest: "http_request_error"

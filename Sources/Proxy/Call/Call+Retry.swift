@@ -74,6 +74,7 @@ extension Call {
         if case .responseHead(let head, _) = event { release(head) }
         releaseResponse()
         response.discard(for: upstreamLeg.makeReader(messageLimit: callerLeg.listener.responseMessageLimit))
+        resumption?.begin(nil, at: worker.context.loop.now)
         upstreamLeg.error = nil
         flows.response.form = .bytes
         record.decider = .upstream

@@ -63,6 +63,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var meter: MessageMeter?
     /// Why the request has not been let in, if it has not.
     var rejection: RejectionLabel?
+    /// How its response is resumed, if it may be.
+    var resumption: Resumption?
     /// What the counters know the call by, once it is counted.
     var counted: StartedCall?
     /// What shows it to people, if somebody has opened a tap.

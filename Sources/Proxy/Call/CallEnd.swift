@@ -225,7 +225,7 @@ extension Call {
         endCounting()
         run.releaseStates()
         tap?.finished(self)
-        if record.code != .ok || isTimed || tap != nil { worker.recent.note(self) }
+        if logsTrace || isTimed || tap != nil { worker.recent.note(self) }
         tap = nil
         releaseAll()
         worker.release(request)

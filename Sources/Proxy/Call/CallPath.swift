@@ -160,12 +160,13 @@ extension Call {
     func responded(informational head: HTTPHead) {
         keepCookies(of: head)
         // A caller can do without (RFC 9110 §15.2), and one that does not read shall not have them pile up.
-        guard callerLeg.stream.queuedBytes <= Self.highWater else { return }
+        guard callerLeg.stream.queuedBytes <= Self.highWater, resumption?.isUnderWay != true else { return }
         callerLeg.stream.send(informational: head)
     }
 
     /// The head of the upstream's response has come.
     func responded(head: HTTPHead, end: Bool) {
+        guard resumption == nil || beginsResponse(head, end: end) else { return }
         if !upstreamLeg.retryBuffer.isWanted { releaseRetryBuffer() }
         keepCookies(of: head)
         record.stages.responded = worker.context.loop.now
@@ -179,6 +180,12 @@ extension Call {
 
     /// Bytes of the response's body have come.
     func responded(body: Span<UInt8>) {
+        guard resumption == nil else { return resumed(body: body) }
+        bodyCame(body)
+    }
+
+    /// Bytes of the body have come, each of them once.
+    func bodyCame(_ body: Span<UInt8>) {
         let stoodBetween = callerLeg.listener.responseMessageLimit != nil && response.reader.lacksEnd
         response.reader.body(body)
         if response.reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }
@@ -190,6 +197,7 @@ extension Call {
 
     /// The response is complete.
     func respondedEnd(trailers: HTTPHead?) {
+        guard resumption == nil || endsResponse() else { return }
         if flows.response.rest != nil { return endResponseAfterRest(trailers) }
         let conclusion = if let trailers { response.reader.end(trailers: trailers) } else { response.reader.end() }
         responseIsWhole(conclusion, trailers: trailers)
@@ -220,10 +228,15 @@ extension Call {
             worker.counters.retry(.connection, on: attempt.upstream.counter)
             return retryAttempt()
         }
-        if goesOn(without: attempt, after: error) { return }
+        if goesOn(without: attempt, after: error) || resumes(attempt, after: error) { return }
         endAttempts(error.result)
+        fail(with: resumption?.cause ?? error, of: attempt.upstream)
+    }
+
+    /// There is no response, or no more of it, because of an error.
+    func fail(with error: UpstreamError, of upstream: Upstream) {
         upstreamLeg.error = error
-        responseFailed(error.error(upstream: attempt.upstream.settings.name, for: rpcProtocol))
+        responseFailed(error.error(upstream: upstream.settings.name, for: rpcProtocol))
     }
 
     /// The time that the upstream's settings allow is over, be there an attempt or not.
@@ -238,10 +251,14 @@ extension Call {
     /// Retries: the head goes again through what runs for each attempt, as it entered there.
     func retryAttempt() {
         upstreamLeg.hasDefaults = false
-        guard let first = run.firstPerAttempt else { return startAttempt() }
+        guard let first = run.firstPerAttempt else {
+            resumption?.ask(request)
+            return startAttempt()
+        }
         upstreamLeg.attempt = nil
         upstreamLeg.progress = .retried
         request.returnToMark()
+        resumption?.ask(request)
         pass(.requestHead, .request, from: first)
     }
 }

@@ -58,7 +58,7 @@ final class RecentCalls {
     private func describe(_ call: Call) -> [UInt8] {
         var line = AccessLogLine(about: call, to: queue, formatter: formatter)
         line.describe(call)
-        if call.record.code == .ok { line.writeTrace(call) }
+        if !call.logsTrace { line.writeTrace(call) }
         line.end()
         let lines = queue
         let text = lines.readable.array

@@ -23,12 +23,19 @@ final class DecisionTrace {
         var time: Duration?
         /// Why it came to nothing, if it did.
         fileprivate(set) var reason: StaticString?
+        /// Where the response was resumed: the next byte, counted from the first one of the representation.
+        fileprivate(set) var offset: Int?
+
+        /// What there is to say of it.
+        var text: String? { offset.map { "resumed at \($0)" } ?? reason.map { "\($0)" } }
     }
 
     /// What an interceptor has said of an event.
     enum Decision: String {
         case next, reject, respond, reset, suspend, replace, retry
         case retrySkipped = "retry_skipped"
+        case resume
+        case resumeSkipped = "resume_skipped"
     }
 
     private struct Change {
@@ -90,6 +97,20 @@ final class DecisionTrace {
         guard dropped == 0, let last = notes.indices.last else { return }
         notes[last].verdict = .retrySkipped
         notes[last].reason = reason
+    }
+
+    /// Notes that a response which had broken off was resumed at an offset, for the link at `index`.
+    func resumed(_ index: Int, at offset: Int) {
+        var note = Note(index: index, at: now, event: .body, verdict: .resume, changes: 0..<0)
+        note.offset = offset
+        add(note)
+    }
+
+    /// Notes why a response that had broken off was not resumed.
+    func resumeSkipped(_ index: Int, _ reason: StaticString) {
+        var note = Note(index: index, at: now, event: .body, verdict: .resumeSkipped, changes: 0..<0)
+        note.reason = reason
+        add(note)
     }
 
     /// Notes how long what an interceptor has suspended has waited.

@@ -229,7 +229,7 @@ extension Call {
                 SpanRecord.Attribute("martlet.interceptor", run.chain.links[note.index].name),
                 SpanRecord.Attribute("martlet.event", note.event.rawValue),
             ]
-            if let reason = note.reason { attributes.append(SpanRecord.Attribute("martlet.reason", "\(reason)")) }
+            if let text = note.text { attributes.append(SpanRecord.Attribute("martlet.reason", text)) }
             if let time = note.time {
                 attributes.append(SpanRecord.Attribute("martlet.ms", .number(time / .millisecond)))
             }

@@ -32,6 +32,8 @@ public enum UpstreamError: Error {
     case noHTTP2(SocketAddress)
     /// A connection of HTTP/2 ended without ever having allowed a stream.
     case noRoom(SocketAddress)
+    /// Nothing of a response came for too long.
+    case stalled
     /// The connection ended when the response had begun.
     case cutOff
     /// The upstream reset the stream.
@@ -77,7 +79,8 @@ public enum UpstreamError: Error {
     /// Whether it says something of the address that a call has gone to; a connection that cannot be made is told otherwise.
     var isOfAddress: Bool {
         switch self {
-        case .firstByteTimeout, .attemptTimeout, .lost, .cutOff, .reset, .exceeded, .badResponse, .security: true
+        case .firstByteTimeout, .attemptTimeout, .stalled, .lost, .cutOff, .reset, .exceeded, .badResponse, .security:
+            true
         default: false
         }
     }
@@ -107,6 +110,8 @@ public enum UpstreamError: Error {
             RPCError(.deadlineExceeded, "upstream \(upstream): no response within timeouts.attempt")
         case .callTimeout:
             RPCError(.deadlineExceeded, "upstream \(upstream): no complete response within timeouts.call")
+        case .stalled:
+            RPCError(.deadlineExceeded, "upstream \(upstream): the response stalled")
         case .lost:
             RPCError(
                 .unavailable,
@@ -178,7 +183,7 @@ public enum UpstreamError: Error {
         case .unknownHost, .connect, .tooManyWaiting: .connectFailed
         case .security: .tlsFailed
         case .connectTimeout: .connectTimeout
-        case .firstByteTimeout, .attemptTimeout, .callTimeout: .timeout
+        case .firstByteTimeout, .attemptTimeout, .callTimeout, .stalled: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
         case .needsHTTP2, .noHTTP2, .noRoom: .connectFailed
         case .badResponse, .untranslatedResponse: .badResponse

@@ -57,6 +57,7 @@ public struct CountersSnapshot: Sendable {
     var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     var retries = [Int](repeating: 0, count: RetryReason.allCases.count * retryResults)
+    var resumes = [Int](repeating: 0, count: ResumeResult.allCases.count)
     var droppedLogLines = 0
 
     /// The log lines that were lost, since nobody read them in time or they could not be written.
@@ -88,6 +89,7 @@ public struct CountersSnapshot: Sendable {
         for index in limitHits.indices { limitHits[index] &+= other.limitHits[index] }
         for index in http2LimitHits.indices { http2LimitHits[index] &+= other.http2LimitHits[index] }
         for index in retries.indices { retries[index] &+= other.retries[index] }
+        for index in resumes.indices { resumes[index] &+= other.resumes[index] }
         droppedLogLines &+= other.droppedLogLines
         for (name, protocols) in other.calls {
             for (callProtocol, counts) in protocols { add(counts, to: name, callProtocol) }

@@ -25,6 +25,7 @@ public final class WorkerCounters {
     private var unknownFields = CountersSnapshot().unknownFields
     private var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     private var retries = CountersSnapshot().retries
+    private var resumes = CountersSnapshot().resumes
     private var droppedLogLines = 0
 
     /// Makes counters at zero that count at most `methodLimit` methods by name.
@@ -182,6 +183,11 @@ public final class WorkerCounters {
         retries[CountersSnapshot.retryIndex(reason, skipped: skipReason)] &+= 1
     }
 
+    /// Counts what became of a response that broke off and could be resumed.
+    public func resume(_ result: ResumeResult) {
+        resumes[Int(result.rawValue)] &+= 1
+    }
+
     /// Counts a verdict other than to go on.
     public func verdict(_ interceptor: InterceptorCounter, _ verdict: VerdictLabel) {
         interceptors[interceptor.row, Int(verdict.rawValue)] &+= 1
@@ -267,6 +273,7 @@ public final class WorkerCounters {
         copy.limitHits = limitHits
         copy.http2LimitHits = http2LimitHits
         copy.retries = retries
+        copy.resumes = resumes
         copy.droppedLogLines = droppedLogLines
         calls.methods.add(to: &copy, routes: calls.routes)
         return copy

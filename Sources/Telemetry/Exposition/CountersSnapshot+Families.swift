@@ -19,6 +19,7 @@ extension CountersSnapshot {
             pools.family(.upstreamConnections, ["idle", "active"]),
             MetricFamily(.upstreamWaiting, pools.samples { .number(pools[$0, Self.waiting]) }),
             MetricFamily(.retries, RetryReason.allCases.flatMap(samples)),
+            MetricFamily(.resumes, ResumeResult.allCases.map(sample)),
             MetricFamily(
                 .cacheRequests,
                 CacheLabel.allCases.map {
@@ -85,6 +86,10 @@ extension CountersSnapshot {
         let name = upstreams.names[row]
         guard (Self.codes..<Self.hedges).contains(where: { upstreams[row, $0] > 0 }) else { return nil }
         return upstreamDurations[name].map { MetricSample([name], .histogram($0)) }
+    }
+
+    private func sample(of result: ResumeResult) -> MetricSample {
+        MetricSample([result.label.description], .number(resumes[Int(result.rawValue)]))
     }
 
     private func sample(of reason: RejectionLabel) -> MetricSample {

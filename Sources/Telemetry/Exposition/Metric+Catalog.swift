@@ -8,7 +8,7 @@ extension Metric {
         upstreamAttempts, upstreamRetries, hedges, upstreamCalls, upstreamCallDuration, upstreamConnections,
         upstreamWaiting,
         upstreamAddresses,
-        upstreamEjections, upstreamHealthChecks, upstreamInsecure, retries,
+        upstreamEjections, upstreamHealthChecks, upstreamInsecure, retries, resumes,
         cacheRequests, cacheBytes, cacheObjects, cacheEvictions, credentialExpiry, credentialRefreshes,
         typesRefreshes,
         typesRefreshTime, spans, metricExports, connections,

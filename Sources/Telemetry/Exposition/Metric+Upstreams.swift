@@ -48,6 +48,12 @@ extension Metric {
         "Retries that were due, by reason, and by result: sent, or why they were skipped.",
         labels: ["reason", "result"]
     )
+    static let resumes = Metric(
+        "martlet_resumes_total",
+        .counter,
+        "Responses that broke off, by result: resumed, or why they were not.",
+        labels: ["result"]
+    )
     static let cacheRequests = Metric(
         "martlet_cache_requests_total",
         .counter,
