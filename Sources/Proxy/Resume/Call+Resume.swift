@@ -35,9 +35,10 @@ extension Call {
             return true
         }
         keepCookies(of: head)
-        let continuation = end ? .rejected : resumption.continuation(head)
+        let continuation = resumption.continuation(head)
         worker.release(head)
         switch continuation {
+        case .continues where end: abandon(resumption, .rejected)
         case .continues(let count): continueResponse(resumption, skipping: count)
         case .changed: abandon(resumption, .changed)
         case .rejected: abandon(resumption, .rejected)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 import re
+import socket
 
 from support.http1.recorder import Recorder
 
@@ -32,6 +33,11 @@ class Download(Recorder):
     def ranges(self):
         """What each request has asked for, and under which condition."""
         return [(request.header("range"), request.header("if-range")) for request in self.requests]
+
+    def close_listener(self):
+        """Has nobody listen here any more; open connections stay."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
 
     def head(self, request):
         """The fields of the response, and its body."""
