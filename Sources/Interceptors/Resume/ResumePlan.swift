@@ -3,7 +3,7 @@ internal import Policy
 internal import Proxy
 internal import Time
 
-/// Has downloads that break off continued by another attempt.
+/// Has downloads that break off continued by a further attempt.
 struct ResumePlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "resume",

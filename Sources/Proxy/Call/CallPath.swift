@@ -119,7 +119,7 @@ extension Call {
             attempt.cancel()
             return attemptFailed(attempt, .lost)
         }
-        if upstreamLeg.attempt === attempt { record.stages.connected = attempt.connectedAt }
+        if upstreamLeg.attempt === attempt, !response.hasBegun { record.stages.connected = attempt.connectedAt }
         ledger.enter(.attempt, at: attempt.connectedAt)
         // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back. And one
         // that fails meanwhile is followed by another only when they are back.

@@ -8,7 +8,7 @@ internal import RPC
 internal import Telemetry
 internal import Time
 
-/// Responses that break off behind their head: another attempt continues them, and neither the chain nor the caller notices.
+/// Responses that break off behind their head: a further attempt continues them, and neither the chain nor the caller notices.
 extension Call {
     /// Lets the response be resumed if it breaks off; for hooks of the head of the request.
     ///
@@ -83,7 +83,7 @@ extension Call {
         return false
     }
 
-    // MARK: Another attempt
+    // MARK: Further attempts
 
     /// An attempt has come to nothing: whether another is made, or will be, to continue the response.
     func resumes(_ attempt: Attempt, after error: UpstreamError) -> Bool {

@@ -28,11 +28,12 @@ struct ResumePoint: Equatable {
 
     /// The point at which a response begins.
     ///
+    /// None if the response cannot be resumed: it is no 200 or 206 of one range, its length is not known, or its validator is
+    /// weak.
+    ///
     /// - Parameters:
     ///   - head: the head as the upstream has sent it.
     ///   - now: the time of day.
-    /// - Returns: nil if the response cannot be resumed: it is no 200 or 206 of one range, its length is not known, or its
-    ///   validator is weak.
     init?(_ head: HTTPHead, now: WallTime) {
         guard let length = head.contentLength, length > 0, !head.hasManyParts,
             let validator = StrongValidator(head, now: now)

@@ -9,7 +9,7 @@ final class Resumption {
         case none
         /// A response comes.
         case open
-        /// It has broken off; another attempt is to continue it.
+        /// It has broken off; a further attempt is to continue it.
         case broken(UpstreamError)
     }
 
@@ -40,7 +40,7 @@ final class Resumption {
     /// Whether a response has begun that can be resumed, or is about to be.
     var isPossible: Bool { if case .none = state { false } else { true } }
 
-    /// Whether the response has broken off, and another attempt is to continue it.
+    /// Whether the response has broken off, and a further attempt is to continue it.
     var isUnderWay: Bool { cause != nil }
 
     /// Why the response has broken off, until it is continued.

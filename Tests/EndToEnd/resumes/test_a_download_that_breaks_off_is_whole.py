@@ -132,6 +132,21 @@ def test_over_http_2(martlet, running, end):
     assert len(seen) == 2 and seen[1][b"if-range"] == TAG.encode()
 
 
+def test_in_tls(martlet, running, authority):
+    ours = authority()
+    upstream = running(Download(SMALL, cuts=[1000], tls=ours.issue().server()))
+    settings = {"tls": {"ca": str(ours.file)}}
+    assert get(start(martlet, upstream, settings=settings))[1] == SMALL
+    assert len(upstream.requests) == 2
+
+
+def test_once_for_a_call(martlet, running):
+    text = {"interceptors": [{"log": {}}, {"per": "call", "resume": {"max": 3}}]}
+    upstream = running(Download(SMALL, cuts=[1000, 1000]))
+    assert get(start(martlet, upstream, **text))[1] == SMALL
+    assert upstream.ranges[1:] == [("bytes=1000-", TAG), ("bytes=2000-", TAG)]
+
+
 def test_a_stalled_response_is_resumed(martlet, running):
     upstream = running(Download(SMALL, cuts=[1000], end="stall"))
     proxy = start(martlet, upstream, {"max": 3, "stalled": "300ms"})

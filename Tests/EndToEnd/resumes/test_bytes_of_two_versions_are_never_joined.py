@@ -148,7 +148,7 @@ def test_the_version_changes_while_the_caller_waits(martlet, running):
     assert results(proxy) == {"changed": 1}
 
 
-@pytest.mark.parametrize("kind", ["POST", "HEAD", "connect"])
+@pytest.mark.parametrize("kind", ["POST", "HEAD", "connect", "GET with a body"])
 def test_other_calls_are_left_alone(martlet, running, kind):
     upstream = running(Download(FILE, cuts=[CUT]))
     proxy = start(martlet, upstream)
@@ -156,6 +156,9 @@ def test_other_calls_are_left_alone(martlet, running, kind):
     if kind == "connect":
         fields = "content-type: application/json\r\nconnect-protocol-version: 1\r\ncontent-length: 2\r\n\r\n{}"
         caller.send(f"POST /shop.v1.Shop/Get HTTP/1.1\r\nhost: a\r\nconnection: close\r\n{fields}".encode())
+    elif kind == "GET with a body":
+        fields = "connection: close\r\ncontent-length: 2\r\n\r\n{}"
+        caller.send(f"GET /file HTTP/1.1\r\nhost: a\r\n{fields}".encode())
     else:
         caller.send(f"{kind} /file HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".encode())
     caller.rest()

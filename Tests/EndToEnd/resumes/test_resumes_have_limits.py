@@ -90,6 +90,25 @@ def test_a_caller_that_leaves_during_the_delay(martlet, running):
     assert len(upstream.requests) == 1
 
 
+def test_a_caller_that_leaves_after_an_attempt_without_a_connection(martlet, running):
+    upstream = running(Download(FILE, cuts=[10]))
+
+    def respond(request, number, head, body):
+        upstream.close_listener()
+        return head, body
+
+    upstream.respond = respond
+    # At once, and then after 20 s.
+    proxy = start(martlet, upstream, {"max": 3, "fibonacci": {}, "unit": "20s"})
+    caller = proxy.connect()
+    caller.send(b"GET /file HTTP/1.1\r\nhost: a.example\r\n\r\n")
+    caller.head()
+    eventually(lambda: results(proxy) == {"failed": 1})
+    caller.close()
+    proxy.stdout.wait("canceled")
+    assert proxy.admin("/calls/active").json()["calls"] == []
+
+
 def test_a_stalled_response_that_cannot_be_resumed_ends(martlet, running):
     upstream = running(Download(FILE, cuts=[10, 10], end="stall"))
     proxy = start(martlet, upstream, {"max": 1, "stalled": "200ms"})
