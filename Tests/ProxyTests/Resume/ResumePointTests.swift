@@ -5,7 +5,7 @@ import Time
 
 @testable import Proxy
 
-/// What continues a response that has broken off, and which responses can be continued at all.
+/// What continues a response that has broken off, and what can be continued at all.
 @Suite struct ResumePointTests {
     private static let now = WallTime(secondsSince1970: 1_700_000_000)
     private static let tag = ("etag", "\"v1\"")
