@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from resumes.download import KIB, TAG, Download, content, get, length, results, start
+from resumes.download import KIB, Download, content, get, length, results, start
+from support.http2 import h2_peer
 from support.wait import eventually
 
 FILE = content(100 * KIB)
@@ -88,6 +89,17 @@ def test_a_caller_that_leaves_during_the_delay(martlet, running):
     proxy.stdout.wait("canceled")
     assert proxy.admin("/calls/active").json()["calls"] == []
     assert len(upstream.requests) == 1
+
+
+def test_a_stream_that_is_reset_during_the_delay(martlet, running):
+    upstream = running(Download(FILE, cuts=[10]))
+    proxy = start(martlet, upstream, {"max": 3, "delayed": "20s"})
+    caller = proxy.connect_h2()
+    stream = caller.open(h2_peer.request("/file"), end=True)
+    caller.wait(lambda: len(stream.body) == 10)
+    caller.reset(stream.id)
+    proxy.stdout.wait("canceled")
+    assert proxy.admin("/calls/active").json()["calls"] == []
 
 
 def test_a_caller_that_leaves_after_an_attempt_without_a_connection(martlet, running):
