@@ -215,3 +215,14 @@ def test_the_next_calls_of_the_same_connection(martlet, running):
         for _ in range(3):
             assert http.get("/file").content == SMALL
     assert len(upstream.requests) == 5
+
+
+def test_a_cache_stores_the_whole(martlet, running):
+    def respond(request, number, head, body):
+        return (head[0], head[1] | {"cache-control": "max-age=60"}), body
+
+    upstream = running(Download(SMALL, cuts=[1000], respond=respond))
+    small = {"small": {"bytes": "16MiB", "object": "1MiB"}}
+    proxy = start(martlet, upstream, before=[{"cache": {"in": "small"}}], caches=small)
+    assert [get(proxy)[1] == SMALL for _ in range(2)] == [True, True]
+    assert len(upstream.requests) == 2
