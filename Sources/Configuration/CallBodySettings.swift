@@ -36,7 +36,7 @@ public enum CallBodySettings: Equatable, Sendable {
         ),
         Option(
             "urlencoded",
-            .section(CallParameters.options),
+            .section(URLEncodedSettings.options),
             oneOf: "kind",
             """
             A form whose values may also be lists, `true` or `false`. Martlet sends it as \
@@ -86,7 +86,7 @@ public enum CallBodySettings: Equatable, Sendable {
         } else if section.has("form") {
             self = .form(section.map("form"))
         } else if section.has("urlencoded") {
-            self = .form(CallParameters.read(section.section("urlencoded")))
+            self = .form(URLEncodedSettings.read(section.section("urlencoded")))
         } else if section.has("multipart") {
             section.reportIfEmpty("multipart", write: "a part such as { name: a, value: b }")
             self = .multipart(section.sections("multipart").compactMap(CallPartSettings.init))

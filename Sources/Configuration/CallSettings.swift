@@ -8,6 +8,8 @@ public struct CallSettings: Equatable, Sendable {
     public let url: CallURL
     /// The method.
     public let method: String
+    /// The values that whoever has it made gives, in the order of the file.
+    public let parameters: [CallParameterSettings]
     /// Parameters behind the query of the URL, in the order of the file; the values are templates.
     public let query: [NamedString]
     /// Headers in the order of the file; the values are templates.
@@ -41,6 +43,14 @@ public struct CallSettings: Equatable, Sendable {
             """
         ),
         Option("method", .string, example: "PUT", "The method. The default is POST with a body and GET without one."),
+        Option(
+            "parameters",
+            .named(CallParameterSettings.options),
+            """
+            The values that the request of a caller gives, by name. `{name}` stands for one in `url`, `query`, `headers` \
+            and `body`. An entry without its value is left out.
+            """
+        ),
         Option("query", .map, "Parameters to append to the query of the URL. The values are templates."),
         Option("headers", .map, "Headers to send. The values are templates."),
         Option("body", .section(CallBodySettings.options), "The body to send. The default is no body."),
@@ -77,6 +87,7 @@ public struct CallSettings: Equatable, Sendable {
         urlMark = section.mark(of: "url")
         url = Self.url(section)
         method = Self.method(section)
+        parameters = CallParameterSettings.all(section)
         query = section.map("query")
         headers = section.map("headers")
         body = section.has("body") ? CallBodySettings(section.section("body")) : nil

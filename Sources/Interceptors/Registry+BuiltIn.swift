@@ -18,6 +18,7 @@ extension Registry {
         RespondPlan.kind,
         CachePlan.kind,
         MockPlan.kind,
+        CallPlan.kind,
         RedactPlan.kind,
         ErrorPlan.kind,
         ValidatePlan.kind,

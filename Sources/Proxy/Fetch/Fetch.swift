@@ -3,13 +3,17 @@ internal import Configuration
 internal import Events
 internal import HTTP
 internal import Protocols
-internal import RPC
+public import RPC
 internal import Time
 
 /// Why a request of our own has got no response.
-public struct FetchError: Error, Equatable, Sendable {
+public struct FetchError: Error, Sendable {
     /// The cause in words, without any value that was sent.
     public let text: String
+    /// What a caller is told whose call it was made for.
+    public var code = RPCCode.unavailable
+    /// What is wrong with the connection, if that is why.
+    public var upstreamError: UpstreamError?
 }
 
 /// One request of our own and its response, which is kept whole.
@@ -50,7 +54,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     func start(timeout: Duration?, tasks: @autoclosure () -> LoopTasks) {
         if let timeout {
             let timer = Timer(on: upstream.context.loop.timers) { [weak self] in
-                self?.fail("no response within the time limit")
+                self?.fail("no response within the time limit", .deadlineExceeded)
             }
             self.timer = timer
             timer.arm(after: timeout)
@@ -110,8 +114,8 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         done(result)
     }
 
-    private func fail(_ text: String) {
-        end(.failure(FetchError(text: text)))
+    private func fail(_ text: String, _ code: RPCCode = .unavailable) {
+        end(.failure(FetchError(text: text, code: code)))
     }
 
     // MARK: What the pool tells
@@ -147,7 +151,8 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     }
 
     func failed(_ error: UpstreamError) {
-        fail(error.error(upstream: upstream.settings.url.description, for: .http).message)
+        let told = error.error(upstream: upstream.settings.url.description, for: .http)
+        end(.failure(FetchError(text: told.message, code: told.code, upstreamError: error)))
     }
 
     // MARK: The response
@@ -167,7 +172,9 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
 
     func received(body bytes: Span<UInt8>) {
         guard !isOver else { return }
-        guard body.count + bytes.count <= limit else { return fail("the response exceeds \(limit) bytes") }
+        guard body.count + bytes.count <= limit else {
+            return fail("the response exceeds \(limit) bytes", .resourceExhausted)
+        }
         body += bytes.array
     }
 

@@ -1,3 +1,5 @@
+internal import Configuration
+
 /// A request that Martlet makes by itself: for a token, or before a call is retried.
 public struct FetchRequest: Hashable, Sendable {
     /// One header.
@@ -22,6 +24,8 @@ public struct FetchRequest: Hashable, Sendable {
     public var fields: [Field]
     /// What is sent behind the headers.
     public var body: FetchBody
+    /// The named call that it is; none if it is none.
+    @NotCompared var call: String?
 
     /// Makes a request.
     public init(method: String, target: [UInt8], fields: [Field] = [], body: FetchBody = .bytes([])) {

@@ -66,6 +66,7 @@ package final class Fetcher {
     ///   - server: who is asked.
     ///   - limit: the largest body of a response, in bytes.
     ///   - timeout: how long all of it may take.
+    ///   - isForCall: whether the response is that to a call.
     ///   - done: gets the whole response, or why there is none, unless the fetch is cancelled; maybe before this returns.
     /// - Returns: what can be cancelled; nil if the server cannot be asked.
     func fetch(
@@ -73,9 +74,11 @@ package final class Fetcher {
         from server: FetchServer,
         limit: Int = 1 << 20,
         timeout: Duration?,
+        isForCall: Bool = false,
         done: @escaping Fetch.Completion
     ) -> Fetch? {
         if let rehearsed {
+            if isForCall { rehearsed.note(request, at: context.loop.now) }
             done(rehearsed.response(request, server))
             return nil
         }

@@ -17,7 +17,7 @@ struct Multipart {
     private let parts: [Part]
 
     /// Compiles the parts; what is wrong with them is reported.
-    init(_ parts: [CallPartSettings], into diagnostics: Diagnostics) {
+    init(_ parts: [CallPartSettings], parameters: [String], into diagnostics: Diagnostics) {
         self.parts = parts.map { part in
             if let type = part.type { HeaderValue.check(type.text, at: type.mark, into: diagnostics) }
             var head = "Content-Disposition: form-data; name=\"\(Self.quoted(part.name))\""
@@ -25,7 +25,15 @@ struct Multipart {
             let content: Content
             switch part.content {
             case .value(let text):
-                content = .value(Template(text.text, at: text.mark, allowsControls: true, into: diagnostics))
+                content = .value(
+                    Template(
+                        text.text,
+                        at: text.mark,
+                        allowsControls: true,
+                        parameters: parameters,
+                        into: diagnostics
+                    )
+                )
             case .file(let file, let name):
                 head += "; filename=\"\(Self.quoted(name))\""
                 type = type ?? "application/octet-stream"
@@ -49,11 +57,12 @@ struct Multipart {
         parts.compactMap { if case .file(let file) = $0.content { file } else { nil } }
     }
 
-    /// The parts for a call.
-    func render(for call: Call?) -> [FetchBody.Part] {
-        parts.map { part in
+    /// The parts for a call, without those whose value is absent.
+    func render(for call: Call?, _ arguments: CallArguments) -> [FetchBody.Part] {
+        parts.compactMap { part in
             switch part.content {
-            case .value(let template): .init(head: part.head, content: .bytes(template.value(for: call)))
+            case .value(let template):
+                template.value(for: call, arguments).map { .init(head: part.head, content: .bytes($0)) }
             case .file(let file): .init(head: part.head, content: .file(file.text))
             }
         }

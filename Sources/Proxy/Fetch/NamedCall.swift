@@ -8,29 +8,35 @@ internal import HTTP
 public final class NamedCall: Sendable {
     /// What the configuration says of it.
     public let settings: CallSettings
+    /// The values that requests of callers give it.
+    public let parameters: CallParameters
     /// Whether a part of it comes from a call, so that it cannot be made where there is none.
     public let requiresCall: Bool
 
-    private let path: Template
-    private let urlQuery: Template?
-    private let query: [CallParameter]
+    let path: Template
+    let urlQuery: Template?
+    private let query: [FormParameter]
     private let headers: [(name: String, value: Template)]
-    private let body: CallBody?
+    let body: CallBody?
     /// All of them but those of the body.
-    private let templates: [Template]
+    let templates: [Template]
 
     /// Compiles a call; what is wrong with it is reported.
     public init(_ settings: CallSettings, into diagnostics: Diagnostics) {
         self.settings = settings
-        path = Template(settings.url.path, at: settings.urlMark, into: diagnostics)
-        urlQuery = settings.url.query.map { Template($0, at: settings.urlMark, into: diagnostics) }
-        query = settings.query.map { CallParameter($0, into: diagnostics) }
+        parameters = CallParameters(settings.parameters)
+        let names = parameters.names
+        func template(_ text: String, at mark: Mark) -> Template {
+            Template(text, at: mark, allowsControls: false, parameters: names, into: diagnostics)
+        }
+        path = template(settings.url.path, at: settings.urlMark)
+        urlQuery = settings.url.query.map { template($0, at: settings.urlMark) }
+        query = settings.query.map { FormParameter($0, parameters: names, into: diagnostics) }
         headers = settings.headers.map { entry in
             let name = HeaderName.checked(entry.name, at: entry.nameMark, into: diagnostics)
-            let value = Template(entry.text, at: entry.mark, into: diagnostics)
-            return (String(decoding: name.bytes, as: UTF8.self), value)
+            return (String(decoding: name.bytes, as: UTF8.self), template(entry.text, at: entry.mark))
         }
-        body = settings.body.map { CallBody($0, into: diagnostics) }
+        body = settings.body.map { CallBody($0, parameters: names, into: diagnostics) }
         if let type = settings.contentType { HeaderValue.check(type.text, at: type.mark, into: diagnostics) }
         templates = [path] + [urlQuery].compactMap { $0 } + query.map(\.value) + headers.map(\.value)
         requiresCall = templates.contains(where: \.requiresCall) || body?.requiresCall == true
@@ -40,6 +46,7 @@ public final class NamedCall: Sendable {
             let problem = "a URL cannot contain spaces, quotes, control characters or dot segments"
             diagnostics.report("\(problem); write %20 for a space", at: settings.urlMark)
         }
+        checkParameters(into: diagnostics)
     }
 
     /// Reports the files that could not be sent if the call were made now.
@@ -51,15 +58,26 @@ public final class NamedCall: Sendable {
     ///
     /// Files are read when it is sent.
     ///
-    /// - Parameter call: the call that it is made for; none only where `requiresCall` is false.
+    /// - Parameters:
+    ///   - call: the call that it is made for; none only where `requiresCall` is false.
+    ///   - arguments: the values of the parameters; none gives the defaults, where no parameter is required.
     /// - Returns: the request, for the server of the settings' URL.
-    /// - Throws: an error if with what the call brings the path is none to be sent.
-    public func render(for call: Call?) throws(NamedCallError) -> FetchRequest {
+    /// - Throws: an error if with what the call and its arguments bring the request is none to be sent.
+    public func render(for call: Call?, _ arguments: CallArguments? = nil) throws(NamedCallError) -> FetchRequest {
         precondition(call != nil || !requiresCall, "the call \(settings.name) needs a call that it is made for")
-        var request = FetchRequest(method: settings.method, target: try target(for: call))
-        request.fields = headers.map { FetchRequest.Field($0.name, $0.value.value(for: call)) }
+        let arguments = arguments ?? parameters.defaults
+        var request = FetchRequest(method: settings.method, target: try target(for: call, arguments))
+        request.call = settings.name
+        for (name, template) in headers {
+            guard let value = template.value(for: call, arguments) else { continue }
+            // A line break in it would make two headers of one.
+            if template.hasControl(arguments) {
+                throw .argument(names(of: template), "cannot stand in a header: it has control characters")
+            }
+            request.fields.append(FetchRequest.Field(name, value))
+        }
         guard let body else { return request }
-        let rendered = body.render(for: call, type: settings.contentType?.text)
+        let rendered = body.render(for: call, arguments, type: settings.contentType?.text)
         request.fields.append(FetchRequest.Field("content-type", Array(rendered.type.utf8)))
         request.body = rendered.body
         return request
@@ -70,23 +88,28 @@ public final class NamedCall: Sendable {
         templates.lack(for: call) ?? body?.lack(for: call)
     }
 
-    private func target(for call: Call?) throws(NamedCallError) -> [UInt8] {
+    private func target(for call: Call?, _ arguments: CallArguments) throws(NamedCallError) -> [UInt8] {
         let queue = ByteQueue()
-        path.renderURL(for: call, to: queue, isPath: true)
+        // The path of one thing would be that of all of them.
+        for index in path.parameters where arguments[index]?.text.isEmpty == true {
+            throw .argument(parameters.names[index], "cannot be empty: it is a part of a path")
+        }
+        path.renderURL(for: call, arguments, to: queue, isPath: true)
         let path = queue.readable.array
         guard HTTPHead.isPath(path.span), !Self.hasDotSegment(path) else { throw .target }
         let urlQuery = urlQuery.map { template in
             let query = ByteQueue()
-            template.renderURL(for: call, to: query, isPath: false)
+            template.renderURL(for: call, arguments, to: query, isPath: false)
             return query.readable.array
         }
+        let query = query.rendered(for: call, arguments)
         if urlQuery != nil || !query.isEmpty { queue.append(byte: UInt8(ascii: "?")) }
         queue.append(urlQuery ?? [])
         // Another "&" would make an empty parameter.
         if let last = urlQuery?.last, last != UInt8(ascii: "&"), !query.isEmpty {
             queue.append(byte: UInt8(ascii: "&"))
         }
-        queue.append(query.rendered(for: call))
+        queue.append(query)
         return queue.readable.array
     }
 

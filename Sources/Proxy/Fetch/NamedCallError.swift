@@ -9,11 +9,23 @@ public enum NamedCallError: Error, Equatable, Sendable {
     /// With what came from the call, the path or the query is none that may be sent.
     case target
 
+    /// A parameter has no value that may stand where it goes.
+    case argument(String, String)
+
+    /// Whether whoever sent the values has to send others.
+    public var isOfCaller: Bool {
+        switch self {
+        case .target, .argument: true
+        case .file, .shortOfMemory: false
+        }
+    }
+
     /// The error in words, without anything that came from the call.
     public var text: String {
         switch self {
         case .file(let path, let error): "cannot read \(path): \(error.text)"
         case .shortOfMemory: "Martlet has reached its memory limit (limits.memory)"
+        case .argument(let name, let problem): "the parameter \(name) \(problem)"
         case .target: "the rendered path is not a valid request path"
         }
     }

@@ -28,9 +28,22 @@ public struct NamedCalls: Sendable {
     public func call(named name: String) -> NamedCall? { entries[name]?.call }
 
     /// The call that a section names by `key`; none if there is no such call, which is reported.
-    public func entry(_ section: Section, _ key: String) -> Entry? {
+    ///
+    /// - Parameters:
+    ///   - section: the section.
+    ///   - key: the option with the name.
+    ///   - givesArguments: whether the call will be made with values for its parameters; without, none may be required.
+    /// - Returns: the call.
+    public func entry(_ section: Section, _ key: String, givesArguments: Bool = false) -> Entry? {
         guard let name = section.string(ifGiven: key) else { return nil }
-        if let entry = entries[name] { return entry }
+        if let entry = entries[name] {
+            if !givesArguments, let parameter = entry.call.parameters.required.first {
+                let problem =
+                    "nothing gives the call \(Diagnostic.quote(name)) its parameter \(Diagnostic.quote(parameter))"
+                section.report("\(problem); add \"default\" to the parameter", at: key)
+            }
+            return entry
+        }
         let suggestion = Suggestion.text(for: name, among: entries.keys.sorted())
         section.report("unknown call \(Diagnostic.quote(name)); \(suggestion)", at: key)
         return nil

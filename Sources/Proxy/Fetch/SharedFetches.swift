@@ -29,12 +29,14 @@ public final class SharedFetches {
     fileprivate final class Flight {
         let request: FetchRequest
         let server: FetchServer
+        /// Whether others may wait for the same response.
+        let isShared: Bool
         var fetch: Fetch?
         var tickets: [Ticket] = []
         private let over: (Flight) -> Void
 
-        init(_ request: FetchRequest, _ server: FetchServer, over: @escaping (Flight) -> Void) {
-            (self.request, self.server, self.over) = (request, server, over)
+        init(_ request: FetchRequest, _ server: FetchServer, isShared: Bool, over: @escaping (Flight) -> Void) {
+            (self.request, self.server, self.isShared, self.over) = (request, server, isShared, over)
         }
 
         func leave(_ ticket: Ticket) {
@@ -70,6 +72,7 @@ public final class SharedFetches {
     ///   - server: who is asked.
     ///   - limit: the largest body of a response, in bytes.
     ///   - timeout: how long all of it may take.
+    ///   - isShared: whether others may wait for the same response; if not, the request is sent for this one alone.
     ///   - done: gets the whole response, or why there is none, unless the ticket is cancelled; maybe before this returns.
     /// - Returns: what waits for the response.
     public func fetch(
@@ -77,19 +80,28 @@ public final class SharedFetches {
         from server: FetchServer,
         limit: Int,
         timeout: Duration?,
+        isShared: Bool = true,
         done: @escaping (Result<FetchedResponse, FetchError>) -> Void
     ) -> Ticket {
         let ticket = Ticket(done)
-        if let flight = flights.first(where: { $0.request == request && $0.server == server }) {
+        if isShared,
+            let flight = flights.first(where: { $0.isShared && $0.request == request && $0.server == server })
+        {
             join(ticket, flight)
             return ticket
         }
-        let flight = Flight(request, server) { [unowned self] flight in flights.removeAll { $0 === flight } }
+        let flight = Flight(request, server, isShared: isShared) { [unowned self] flight in
+            flights.removeAll { $0 === flight }
+        }
         join(ticket, flight)
         flights.append(flight)
-        flight.fetch = fetcher.fetch(request, from: server, limit: limit, timeout: timeout) { [weak flight] result in
-            flight?.end(result)
-        }
+        flight.fetch = fetcher.fetch(
+            request,
+            from: server,
+            limit: limit,
+            timeout: timeout,
+            isForCall: !isShared
+        ) { [weak flight] result in flight?.end(result) }
         return ticket
     }
 

@@ -31,19 +31,19 @@ struct RESTParameters {
     ) throws(RPCError) {
         for (variable, range) in zip(binding.variables, variables) {
             let name = variable.field.name
-            let value = try Self.text(path.extracting(range), of: name, keepsSlash: variable.isPath)
+            let value = try path.extracting(range).unescapedText(of: name, keepsSlash: variable.isPath)
             self.path.append((variable.field, try Self.value(value, variable.field)))
         }
         var places: [String: Int] = [:]
         var position = 0
         while let parameter = QueryParameter(in: query, at: &position) {
             guard !parameter.range.isEmpty else { continue }
-            let name = try Self.formText(query.extracting(parameter.name), of: "the query")
+            let name = try query.extracting(parameter.name).formText(of: "the query")
             guard !ignored.contains(name) else { continue }
             let field = try Self.field(name, of: binding.method.request)
             // What the path says counts.
             guard !self.path.contains(where: { $0.field.isSame(as: field) }) else { continue }
-            let text = try Self.formText(query.extracting(parameter.value), of: name)
+            let text = try query.extracting(parameter.value).formText(of: name)
             let value = try Self.value(text, field)
             guard let place = places[field.name] else {
                 places[field.name] = self.query.count
@@ -79,35 +79,6 @@ struct RESTParameters {
         case .enumeration: return Int(text).map { .integer($0) } ?? .string(text)
         case .string, nil: return .string(text)
         }
-    }
-
-    /// The text that a part of a query stands for (URL Standard §5.1).
-    private static func formText(_ part: Span<UInt8>, of name: String) throws(RPCError) -> String {
-        let plain = part.array.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
-        return try text(plain.span, of: name, keepsSlash: false)
-    }
-
-    /// The text that escapes stand for; a slash may stay one, so that it does not part what it is within.
-    private static func text(_ part: Span<UInt8>, of name: String, keepsSlash: Bool) throws(RPCError) -> String {
-        var bytes: [UInt8] = []
-        var index = 0
-        while index < part.count {
-            guard part[index] == UInt8(ascii: "%") else {
-                bytes.append(part[index])
-                index += 1
-                continue
-            }
-            guard let byte = part.escapedByte(at: index) else {
-                throw RPCError(.invalidArgument, "\(name) has an invalid escape")
-            }
-            let isKept = keepsSlash && byte == UInt8(ascii: "/")
-            bytes += isKept ? part.extracting(index..<index + 3).array : [byte]
-            index += 3
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw RPCError(.invalidArgument, "\(name) is not valid UTF-8")
-        }
-        return text
     }
 }
 

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Documents
-internal import RPC
+public import RPC
 internal import Types
 
 extension RPCError {
@@ -8,17 +8,46 @@ extension RPCError {
     ///
     /// The code is that of the member `code`, or of the name in `status`, as Google's APIs have it beside the HTTP status;
     /// else that of the HTTP status. Details whose type is unknown are dropped, unless they are there in base64.
-    init(restStatus body: Span<UInt8>, httpStatus: Int, _ types: KnownTypes, _ codec: MessageCodec) {
+    ///
+    /// - Parameters:
+    ///   - body: what the server has sent.
+    ///   - httpStatus: its status.
+    ///   - types: the types that details may have.
+    ///   - codec: what reads the details.
+    ///   - isForeign: whether a number in `code` may be one of the server's own: then it counts only if it fits the status.
+    init(
+        restStatus body: Span<UInt8>,
+        httpStatus: Int,
+        _ types: KnownTypes?,
+        _ codec: MessageCodec,
+        isForeign: Bool = false
+    ) {
         let json = body.count <= 64 * 1024 ? try? JSON.parse(body) : nil
         let status = json?["error"] ?? json
         let number = status?["code"]?.integer.flatMap { UInt8(exactly: $0) }
         let name = status?["status"]?.string?.lowercased()
         var code = number.flatMap(RPCCode.init(rawValue:)) ?? .ok
+        if isForeign, code.httpStatus != httpStatus { code = .ok }
         if code == .ok, let name { code = name == "cancelled" ? .canceled : RPCCode(name: name) ?? .ok }
         if code == .ok { code = RPCCode(restStatus: httpStatus) }
-        self.init(code, status?["message"]?.string ?? status?.string ?? "HTTP status \(httpStatus)")
+        // The second is that of RFC 9457.
+        let message = status?["message"] ?? json?["detail"] ?? status ?? .null
+        self.init(code, message.string ?? json?["title"]?.string ?? "HTTP status \(httpStatus)")
         guard case .array(let items)? = status?["details"] else { return }
         details = items.compactMap { ErrorDetail(json: $0, types, codec) }
+    }
+}
+
+extension Call {
+    /// The error that the response of an HTTP API means: its code is that of its HTTP status, unless it is one of `google.rpc`.
+    public func error(of response: FetchedResponse) -> RPCError {
+        RPCError(
+            restStatus: response.body.span,
+            httpStatus: response.status,
+            generation.types,
+            worker.messageCodec,
+            isForeign: true
+        )
     }
 }
 
@@ -43,11 +72,11 @@ extension RPCCode {
 
 extension ErrorDetail {
     /// Reads a detail as the JSON of an Any.
-    fileprivate init?(json: JSONValue, _ types: KnownTypes, _ codec: MessageCodec) {
+    fileprivate init?(json: JSONValue, _ types: KnownTypes?, _ codec: MessageCodec) {
         guard case .object(let members) = json, let url = json["@type"]?.string,
             let name = url.split(separator: "/").last.map(String.init)
         else { return nil }
-        if let type = types.set.message(named: name) {
+        if let types, let type = types.set.message(named: name) {
             let others = JSONValue.object(members.filter { $0.name != "@type" })
             let text = (type.hasOwnJSON ? json["value"] ?? .null : others).bytes
             let wire = ByteQueue()

@@ -27,6 +27,7 @@ package final class Rehearsal {
     private let listeners: [CallerService]
     private let lacks = RehearsalLacks()
     private let parts: [String: RehearsedUpstream]
+    private let fetches: RehearsedFetches
     private var manager: CredentialManager?
     private let firstTime: WallTime
     private let start: Instant
@@ -41,6 +42,7 @@ package final class Rehearsal {
         clock.wall = givens.time
         loop = EventLoop(clock: .manual(clock))
         let fetches = RehearsedFetches(plan, givens, lacks)
+        self.fetches = fetches
         let credentials = RehearsedCredentials()
         let places = RehearsedPlaces()
         worker = Worker(
@@ -162,6 +164,8 @@ package final class Rehearsal {
             part.forgetAttempts()
             part.start = began
         }
+        fetches.forgetAttempts()
+        fetches.start = began
         let entered = EnteredCall(request, listeners[request.listener], plan)
         var explained: [String] = []
         entered.stream.ended = { [plan] in
@@ -194,7 +198,7 @@ package final class Rehearsal {
             entered,
             hasEnded: isOver,
             record: worker.recent.last,
-            attempts: parts.values.flatMap(\.attempts).sorted { $0.time < $1.time },
+            attempts: (parts.values.flatMap(\.attempts) + fetches.attempts).sorted { $0.time < $1.time },
             time: clock.now - began,
             explained: explained,
             givenTokens: givenTokens

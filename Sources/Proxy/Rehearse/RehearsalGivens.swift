@@ -72,6 +72,10 @@ final class RehearsedFetches {
     private let givens: RehearsalGivens
     private let lacks: RehearsalLacks
     private var fetched: [String: Int] = [:]
+    /// The requests that named calls have made of the call.
+    private(set) var attempts: [RehearsedAttempt] = []
+    /// When the call began.
+    var start = Instant.start
 
     init(_ plan: Plan, _ givens: RehearsalGivens, _ lacks: RehearsalLacks) {
         (self.plan, self.givens, self.lacks) = (plan, givens, lacks)
@@ -103,15 +107,25 @@ final class RehearsedFetches {
         return files
     }
 
+    func forgetAttempts() { attempts = [] }
+
+    /// A named call makes a request of the call.
+    func note(_ request: FetchRequest, at now: Instant) {
+        var attempt = RehearsedAttempt(
+            upstream: request.call ?? "",
+            time: now - start,
+            method: request.method,
+            target: String(decoding: request.target, as: UTF8.self),
+            headers: request.fields.map { ($0.name, String(decoding: $0.value, as: UTF8.self)) }
+        )
+        if case .bytes(let body) = request.body, !body.isEmpty { attempt.messages = [body] }
+        attempts.append(attempt)
+    }
+
     /// The response to a call of our own.
     func response(_ request: FetchRequest, _ server: FetchServer) -> Result<FetchedResponse, FetchError> {
-        let path = request.target.prefix { $0 != UInt8(ascii: "?") }
-        let call = plan.settings.calls.first { call in
-            call.server?.url == server.settings.url && call.method == request.method
-                && (call.url.path.contains("{") || Array(call.url.path.utf8) == Array(path))
-        }
-        guard let call, let given = givens.calls[call.name] else {
-            let text = "no response for call \(call?.name ?? server.settings.name); add it to given.calls"
+        guard let name = request.call, let given = givens.calls[name] else {
+            let text = "no response for call \(request.call ?? server.settings.name); add it to given.calls"
             lacks.note(text)
             return .failure(FetchError(text: text))
         }

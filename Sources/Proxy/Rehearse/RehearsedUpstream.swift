@@ -18,7 +18,7 @@ package struct RehearsedAttempt {
     package let target: String
     package let headers: [(name: String, value: String)]
     /// The messages of the request as JSON where that is known, else as they are.
-    package fileprivate(set) var messages: [[UInt8]] = []
+    package internal(set) var messages: [[UInt8]] = []
 }
 
 /// What stands for an upstream in a rehearsal: notes what each attempt sends, and has a service respond.

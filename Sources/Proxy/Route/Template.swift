@@ -12,6 +12,8 @@ public final class Template: Sendable {
         case text([UInt8])
         case header(FieldName)
         case host, upstreamHost, path, service, method, peerUser, peerGroup, callID
+        /// A parameter of the named call that the template belongs to, by its number.
+        case parameter(Int)
     }
 
     let pieces: [Piece]
@@ -28,17 +30,20 @@ public final class Template: Sendable {
     ///   - mark: where it stands.
     ///   - allowsControls: whether it may have line breaks.
     ///   - others: what else can stand in braces, which somebody else reads; errors name it.
+    ///   - parameters: the names of the named call's parameters, which stand in braces as well.
     ///   - diagnostics: what is told of what is wrong.
     public init(
         _ text: String,
         at mark: Mark,
         allowsControls: Bool,
         besides others: [String] = [],
+        parameters: [String] = [],
         into diagnostics: Diagnostics
     ) {
         var parser = TemplateParser(
             allowsControls: allowsControls,
             others: others,
+            parameters: parameters,
             mark: mark,
             diagnostics: diagnostics
         )
@@ -100,17 +105,20 @@ public final class Template: Sendable {
     ///
     /// - Parameters:
     ///   - call: the call; none gives what is the same for all.
+    ///   - arguments: the values of the parameters.
     ///   - queue: where the value goes.
     ///   - isPath: whether it stands in the path, where the path of the call keeps its slashes.
-    func renderURL(for call: Call?, to queue: ByteQueue, isPath: Bool) {
+    func renderURL(for call: Call?, _ arguments: CallArguments, to queue: ByteQueue, isPath: Bool) {
         let raw = ByteQueue()
         for piece in pieces {
-            if case .text(let bytes) = piece { queue.append(bytes) }
-            guard let call else { continue }
             switch piece {
-            case .text: break
-            case .path where isPath: append(piece, of: call, to: queue)
+            case .text(let bytes): queue.append(bytes)
+            case .parameter(let index):
+                let value = arguments[index]?.text ?? []
+                queue.append(escaping: value.span)
+            case .path where isPath: if let call { append(piece, of: call, to: queue) }
             default:
+                guard let call else { continue }
                 append(piece, of: call, to: raw)
                 queue.append(escaping: raw.readable)
                 raw.removeAll()
@@ -118,7 +126,7 @@ public final class Template: Sendable {
         }
     }
 
-    private func append(_ piece: Piece, of call: Call, to queue: ByteQueue) {
+    func append(_ piece: Piece, of call: Call, to queue: ByteQueue) {
         let request = call.request
         switch piece {
         case .text(let bytes): queue.append(bytes)
@@ -142,6 +150,7 @@ public final class Template: Sendable {
         case .peerGroup:
             if let peer = call.peer.credentials { queue.append(decimal: Int(peer.gid)) }
         case .callID: call.appendID(to: queue)
+        case .parameter: break  // A named call has its values, and fills it in by itself.
         }
     }
 }

@@ -18,7 +18,7 @@ extension Template {
         var isMissing = false
         for piece in pieces {
             switch piece {
-            case .text, .callID: break
+            case .text, .callID, .parameter: break
             case .header(let name):
                 guard let index = request.first(name) else {
                     isMissing = true

@@ -5,7 +5,8 @@ internal import HTTP
 
 /// Reads the text of a template, and reports what is wrong with it.
 struct TemplateParser {
-    private static let plain: [String: Template.Piece] = [
+    /// What stands in braces without a colon in every template.
+    static let plain: [String: Template.Piece] = [
         "host": .host, "upstream.host": .upstreamHost, "path": .path, "service": .service, "method": .method,
         "peer.uid": .peerUser, "peer.gid": .peerGroup, "call.id": .callID,
     ]
@@ -13,14 +14,23 @@ struct TemplateParser {
     private let allowsControls: Bool
     /// What else can stand in braces, and is not for this parser.
     private let others: [String]
+    /// The parameters of the named call that the text belongs to.
+    private let parameters: [String]
     private let mark: Mark
     private let diagnostics: Diagnostics
     private var pieces: [Template.Piece] = []
 
     /// Prepares to read a text that stands at `mark`, and may have line breaks where it does not come to stand in a header.
-    init(allowsControls: Bool, others: [String] = [], mark: Mark, diagnostics: Diagnostics) {
+    init(
+        allowsControls: Bool,
+        others: [String] = [],
+        parameters: [String] = [],
+        mark: Mark,
+        diagnostics: Diagnostics
+    ) {
         self.allowsControls = allowsControls
         self.others = others
+        self.parameters = parameters
         self.mark = mark
         self.diagnostics = diagnostics
     }
@@ -61,15 +71,18 @@ struct TemplateParser {
     private mutating func addPlaceholder(_ name: String) {
         if let piece = Self.plain[name] {
             pieces.append(piece)
+        } else if let index = parameters.firstIndex(of: name) {
+            pieces.append(.parameter(index))
         } else if name.hasPrefix("env:") {
             addVariable(String(name.dropFirst(4)))
         } else if name.hasPrefix("header:"), FieldName.isValid(String(name.dropFirst(7))) {
             pieces.append(.header(FieldName(String(name.dropFirst(7)))))
         } else {
-            let known = Self.plain.keys.sorted() + ["env:NAME", "header:name"] + others
+            let known = parameters + Self.plain.keys.sorted() + ["env:NAME", "header:name"] + others
             // What is no name at all may be a secret with braces in it.
             let isName = name.utf8.allSatisfy {
                 0x61...0x7a ~= $0 || $0 == 0x2e || $0 == 0x3a || $0 == 0x5f || $0 == 0x2d
+                    || !parameters.isEmpty && (0x41...0x5a ~= $0 || 0x30...0x39 ~= $0)
             }
             let what = isName ? "{\(name)}" : "the placeholder"
             let suggestion = Suggestion.text(for: isName ? name : "", among: known)

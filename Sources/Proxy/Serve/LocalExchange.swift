@@ -20,6 +20,9 @@ public struct LocalExchange {
     /// Whether what is sent reaches the caller as it stands, in its own protocol.
     public var isRaw: Bool { stream.call.upstreamLeg.isServedRaw }
 
+    /// How many bytes a message may have, as `limits.held_message` says.
+    public var messageLimit: Int { stream.call.callerLeg.listener.heldMessageLimit }
+
     /// Whether the caller takes no more for now.
     public var isPaused: Bool { stream.isPaused }
 

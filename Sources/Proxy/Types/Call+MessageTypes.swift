@@ -89,12 +89,21 @@ extension Call {
 
     /// The message that JSON means, in the codec of the call.
     ///
+    /// - Parameters:
+    ///   - json: the JSON.
+    ///   - direction: who sends the message.
+    ///   - dropsUnknown: whether members that the type does not have are left out, and not an error.
+    /// - Returns: the message.
     /// - Throws: an error with the code `unimplemented` if the codec is Protobuf and the type is unknown, or with the code
     ///   `unavailable` if it is not known yet, and with the code `internal` if the type has no place for the JSON.
-    public func message(json: Span<UInt8>, _ direction: Direction) throws(RPCError) -> [UInt8] {
+    public func message(
+        json: Span<UInt8>,
+        _ direction: Direction,
+        dropsUnknown: Bool = false
+    ) throws(RPCError) -> [UInt8] {
         guard codec == .proto, rpcProtocol != .http else { return json.array }
         guard let types = generation.types, let type = methodType?.type(direction) else { throw unknownType }
-        return try serialized(json, type, types.set)
+        return try serialized(json, type, types.set, dropsUnknown: dropsUnknown)
     }
 
     /// The same, and JSON as it is written of the type, if that is known: what a server in Protobuf sends.
@@ -146,13 +155,21 @@ extension Call {
     private func serialized(
         _ json: Span<UInt8>,
         _ type: MessageType,
-        _ types: TypeSet
+        _ types: TypeSet,
+        dropsUnknown: Bool = false
     ) throws(RPCError) -> [UInt8] {
         let output = worker.acquireQueue()
         defer { worker.release(output) }
         do throws(MessageError) {
             let limit = callerLeg.listener.heldMessageLimit
-            try worker.messageCodec.appendMessage(ofJSON: json, type, types, limit: limit, to: output)
+            try worker.messageCodec.appendMessage(
+                ofJSON: json,
+                type,
+                types,
+                dropsUnknown: dropsUnknown,
+                limit: limit,
+                to: output
+            )
         } catch {
             throw RPCError(.internal, error.description)
         }

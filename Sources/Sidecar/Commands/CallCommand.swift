@@ -20,6 +20,7 @@ struct CallCommand {
     private let spoken: Spoken
     private let headers: [(name: String, value: String)]
     private let sources: [CallMessages.Source]
+    private let fields: CallFields
     private let timeout: Duration?
 
     /// Reads the rest of the command line.
@@ -42,6 +43,10 @@ struct CallCommand {
         self.spoken = spoken
         headers = try Self.headers(invocation)
         sources = invocation.values(of: .data).map(CallMessages.Source.init)
+        fields = try CallFields(Array(invocation.operands.dropFirst()), invocation)
+        if !fields.isEmpty, !sources.isEmpty {
+            throw invocation.error("-d and fields are both the message; write one of them")
+        }
         let limit = invocation[.timeout] ?? "10s"
         timeout = limit == "none" ? nil : Duration(text: limit)
         guard limit == "none" || timeout.map({ $0 > .zero }) == true else {
@@ -89,7 +94,9 @@ struct CallCommand {
             let problem = "\(file.name) has no types of \(service)/\(method), which \(spoken.rawValue) needs"
             throw CallError("\(problem); add them to types.files, or use --protocol connect")
         }
-        let messages = try CallMessages.read(sources, isStream: type?.requestStreams)
+        let messages =
+            fields.isEmpty
+            ? try CallMessages.read(sources, isStream: type?.requestStreams) : [try fields.message(type?.request)]
         if let type, !type.requestStreams, messages.count != 1 {
             throw CallError("\(method) needs one message, not \(messages.count)", .usage)
         }

@@ -54,8 +54,8 @@ extension Command {
             "call",
             "Make a call through the running daemon, and print the response as JSON.",
             options: [.config, .data, .header, .callProtocol, .timeout],
-            operands: [Operand(name: "METHOD")],
-            example: "martlet call shop.v1.OrderService/Get -d '{\"id\": \"a1\"}'"
+            operands: [Operand(name: "METHOD"), Operand(name: "NAME=VALUE", isOptional: true, repeats: true)],
+            example: "martlet call shop.v1.OrderService/Get id=a1 page:=2"
         ) { invocation, registry throws(UsageError) in
             try CallCommand(invocation, registry).run()
         },

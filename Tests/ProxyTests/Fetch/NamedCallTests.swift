@@ -271,6 +271,115 @@ struct NamedCallTests {
         #expect(problems(options) == [problem])
     }
 
+    // MARK: Parameters
+
+    private func sent(_ options: String, with query: String) throws -> FetchRequest {
+        let call = try named(options)
+        let some = SomeCall([], target: "/look?\(query)")
+        return try call.render(for: some.call, call.parameters.arguments(Span(), of: some.call))
+    }
+
+    @Test func `an entry without its value is left out`() throws {
+        let options = #"""
+            url: "https://a/{id}?q={q}", parameters: { id: { required: true }, q: { default: 1 }, a: {}, b: {} },
+            query: { a: "{a}", b: "<{b}>", c: c }, headers: { x-a: "{a}", x-q: "{q}" }, method: PUT,
+            body: { json: { a: "{a}", b: ["{b}", "{q}", "x{q}"], c: { a: "{a}" } } }
+            """#
+        let bare = try sent(options, with: "id=7")
+        #expect(String(decoding: bare.target, as: UTF8.self) == "/7?q=1&c=c")
+        #expect(bare.fields.map(\.name) == ["x-q", "content-type"])
+        #expect(try String(decoding: bare.bytes, as: UTF8.self) == #"{"b":[1,"x1"],"c":{}}"#)
+        let full = try sent(options, with: "id=a%2Fb&q=%26&a=1&b=é")
+        #expect(String(decoding: full.target, as: UTF8.self) == "/a%2Fb?q=%26&a=1&b=%3C%C3%A9%3E&c=c")
+        #expect(full.fields.map(\.name) == ["x-a", "x-q", "content-type"])
+        #expect(
+            try String(decoding: full.bytes, as: UTF8.self)
+                == #"{"a":"1","b":["é","&","x&"],"c":{"a":"1"}}"#
+        )
+    }
+
+    @Test(arguments: [
+        "form: { a: '{a}', b: '{b}' }", "urlencoded: { values: { a: '{a}', b: ['{b}'] }, arrays: plain }",
+    ])
+    func `a form has what is there`(_ body: String) throws {
+        let options = "url: https://a, parameters: { a: {}, b: {} }, body: { \(body) }"
+        #expect(try sent(options, with: "b=x+y").bytes == Array("b=x%20y".utf8))
+        #expect(try sent(options, with: "").bytes == [])
+    }
+
+    @Test func `a value is escaped, or rejected, where it would mean more than itself`() throws {
+        let path = #"url: "https://a/u/{id}/x", parameters: { id: { required: true } }"#
+        #expect(throws: NamedCallError.target) { try sent(path, with: "id=..") }
+        #expect(throws: NamedCallError.argument("id", "cannot be empty: it is a part of a path")) {
+            try sent(path, with: "id=")
+        }
+        let header = #"url: https://a, parameters: { id: {} }, headers: { x-id: "{id}" }"#
+        #expect(throws: NamedCallError.argument("id", "cannot stand in a header: it has control characters")) {
+            try sent(header, with: "id=a%0d%0ax-b:c")
+        }
+    }
+
+    @Test(arguments: [
+        (
+            #"parameters: { a: {} }"#,
+            #"nothing uses the parameter "a"; write {a} in "url", "query", "headers" or "body", or remove it"#
+        ),
+        (#"parameters: { user: {} }, query: { a: "{usr}", b: "{user}" }"#, #"{usr} is unknown; did you mean "user"?"#),
+        (
+            #"parameters: { path: {} }, query: { a: "{path}" }"#,
+            "{path} is a part of the caller's call; give the parameter another name"
+        ),
+        (
+            #"parameters: { aB: {}, a_b: {} }, query: { a: "{aB}{a_b}" }"#,
+            #""a_b" and "aB" are one name to requests; remove one of them"#
+        ),
+        (
+            #"parameters: { 1a: {} }, query: { a: "{1a}" }"#,
+            #""1a" is not a valid name of a parameter; use at most 64 letters, digits, "-" and "_", and begin with a letter"#
+        ),
+        (
+            #"parameters: { a: { one_of: [one, two], default: tow } }, query: { a: "{a}" }"#,
+            #""default" is none of the values in "one_of"; did you mean "two"?"#
+        ),
+        (
+            #"parameters: { a: { required: true, default: b } }, query: { a: "{a}" }"#,
+            #""required" and "default" cannot be set together; write only one of them"#
+        ),
+        (
+            #"parameters: { a: { default: [] } }, query: { a: "{a}" }"#,
+            #""default" cannot be a list; write a single value, such as """#
+        ),
+        (
+            #"parameters: { a: {} }, body: { text: "{a}" }"#,
+            #"the parameter "a" may be absent from a text; add "required" or "default""#
+        ),
+    ])
+    func `parameters that do not fit are rejected when the file is loaded`(_ options: String, _ problem: String) {
+        #expect(problems("url: https://a, \(options)") == [problem])
+    }
+
+    @Test func `a URL says where an optional parameter goes instead`() {
+        #expect(
+            problems(#"url: "https://a/?y={y}", parameters: { y: {} }"#) == [
+                #"the parameter "y" may be absent from a text; write query: { y: "{y}" }, or add "default""#
+            ]
+        )
+    }
+
+    @Test func `what makes a call without a request has to do without parameters`() {
+        let diagnostics = Diagnostics()
+        let yaml = """
+            \(Self.basis)calls: { login: { url: "https://a/{user}", parameters: { user: { required: true } } } }
+            interceptors: [ token: { call: { name: login } } ]
+            """
+        _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        #expect(
+            diagnostics.sorted.map(\.message) == [
+                #"nothing gives the call "login" its parameter "user"; add "default" to the parameter"#
+            ]
+        )
+    }
+
     @Test func `one run finds the mistakes of settings and of templates`() {
         #expect(problems(#"url: login, headers: { te: a }"#).count == 2)
         #expect(problems(#"url: http://a, method: get, headers: { te: a }, body: { text: "{" }"#).count == 4)

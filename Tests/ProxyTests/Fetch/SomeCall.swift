@@ -13,8 +13,8 @@ final class SomeCall {
     let call: Call
     private let worker: Worker
 
-    /// A POST of `/pkg.Service/Look` with these headers, from user 7.
-    init(_ headers: [(String, String)]) {
+    /// A POST of `/pkg.Service/Look`, or of another target, with these headers, from user 7.
+    init(_ headers: [(String, String)], target: String = "/pkg.Service/Look?q=1") {
         let diagnostics = Diagnostics()
         let yaml = "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\n"
         let plan = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
@@ -28,7 +28,7 @@ final class SomeCall {
         worker.use(plan, number: 1, routes: RouteTable(settings.routes), tokens: [:])
         let head = HTTPHead()
         head.setMethod(Array("POST".utf8).span)
-        head.setTarget(Array("/pkg.Service/Look?q=1".utf8).span)
+        head.setTarget(Array(target.utf8).span)
         head.setAuthority(Array("app:80".utf8).span)
         for (name, value) in headers { head.add(name: Array(name.utf8).span, value: Array(value.utf8).span) }
         let service = CallerService(settings.listeners[0], name: "listener", worker: worker)

@@ -1,6 +1,6 @@
 /// The parameters of a form as YAML values: a list is one parameter for each item, and `true` and `false` are written
 /// as the server wants them.
-enum CallParameters {
+enum URLEncodedSettings {
     private enum Bools: String, CaseIterable {
         case numbers, literals
     }
