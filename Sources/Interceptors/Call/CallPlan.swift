@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 internal import Documents
+internal import HTTP
 internal import Protocols
 internal import Proxy
 internal import RPC
@@ -67,8 +68,13 @@ final class CallInterceptor: Interceptor {
 
     func requestHead(_ call: Call) -> Verdict {
         guard let server else { return .next }
-        if call.rpcProtocol != .http, call.codec == .other {
-            return .reject(RPCError(.unimplemented, "messages must be in JSON, or in Protobuf with known types"))
+        if call.rpcProtocol != .http, let error = call.errorAsRPC { return .reject(error) }
+        let request = call.request
+        if server.hasEffects, request.method.equals("GET") || request.method.equals("HEAD") {
+            // Whoever follows a link has nothing done by it (RFC 9110 §9.2.1).
+            var error = RPCError(.unknown, "the method is not allowed; use POST", httpStatus: 405)
+            if call.rpcProtocol == .http { error.metadata = [("allow", "POST")] }
+            return .reject(error)
         }
         if call.lacksMessageTypes {
             let text = "the message is in Protobuf, and Martlet does not know its type; send JSON"
@@ -94,4 +100,7 @@ final class CallServer {
     }
 
     var name: String { entry.call.settings.name }
+
+    /// Whether the request asks for more than to read something (RFC 9110 §9.2.1).
+    var hasEffects: Bool { !["GET", "HEAD", "OPTIONS"].contains(entry.call.settings.method) }
 }

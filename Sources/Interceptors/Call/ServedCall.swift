@@ -69,6 +69,10 @@ final class ServedCall: LocalService {
         case .success(let response): respond(response)
         case .failure(let error):
             if let upstreamError = error.upstreamError { return exchange.fail(upstreamError) }
+            if error.code == .resourceExhausted, exchange.messageLimit < server.entry.call.settings.limit {
+                let text = "the response exceeds limits.held_message (\(exchange.messageLimit) bytes)"
+                return exchange.fail(.untranslatedResponse(RPCError(.resourceExhausted, text)))
+            }
             fail(error.code, error.text)
         }
     }

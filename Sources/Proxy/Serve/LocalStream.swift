@@ -219,7 +219,8 @@ final class LocalStream: HTTPStream, EndOfTurn {
     func respond(status: Int, headers: [(name: [UInt8], value: [UInt8])], body: Span<UInt8>) {
         guard !isOver, !hasHead else { return }
         let head = plainHead(status, headers)
-        head.contentLength = body.count
+        // The length in a 304 would be that of what the caller has (RFC 9110 §8.6).
+        if status != 304 { head.contentLength = body.count }
         guard !body.isEmpty else { return close(.head(head, end: true)) }
         begin(head)
         send(bytes: body)

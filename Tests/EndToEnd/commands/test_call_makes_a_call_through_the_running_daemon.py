@@ -256,3 +256,26 @@ types: {{ files: [{types}] }}
 def test_a_configuration_that_is_wrong(call):
     result = call(f"{SERVICE}/Say", edit=lambda text: text + "nonsense: true\n")
     assert result.code == 78 and 'unknown key "nonsense"' in result.errors
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_words_are_the_message(call, protocol):
+    assert call(f"{SERVICE}/Say", "name=a=b c", "--protocol", protocol).sentences == ["hello a=b c"]
+    for times in ("times=2", "times:=2"):
+        assert call(f"{SERVICE}/Watch", "name=a", times, "--protocol", protocol).sentences == ["a 0", "a 1"]
+
+
+@pytest.mark.parametrize(
+    "words, text",
+    [
+        (["name"], '"name" is not a field; write name=value, or name:=JSON'),
+        (["=x"], '"=x" has no name; write name=value'),
+        (["times:=x"], "times is not valid JSON at column 1: "),
+        (["name=x", "name.of=y"], "name.of is a value and a message; write one of them"),
+        (["name=x", "-d", "{}"], "-d and fields are both the message; write one of them"),
+    ],
+)
+def test_words_that_are_no_message(call, kinds, words, text):
+    result = call(f"{SERVICE}/Say", *words)
+    assert result.code == 2 and text in result.errors
+    assert kinds.metadata == []

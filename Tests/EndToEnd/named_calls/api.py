@@ -1,6 +1,4 @@
-"""An HTTP API for movies, and the configuration that makes methods of it."""
-
-import json
+"""The configuration that makes methods of an HTTP API for movies."""
 
 FOUND = {"results": [{"id": 7, "title": "The Birds"}], "total_results": 1}
 
@@ -14,14 +12,6 @@ calls:
       year: {{}}
     query: {{ year: "{{year}}" }}
 """
-
-
-def response(status=200, value=FOUND, content_type="application/json", fields=()):
-    """A response of the API: JSON, or bytes as they are."""
-    body = value if isinstance(value, bytes) else json.dumps(value, separators=(",", ":")).encode()
-    head = [f"HTTP/1.1 {status} X", f"content-length: {len(body)}", *fields]
-    head += [f"content-type: {content_type}"] if content_type else []
-    return "\r\n".join([*head, "", ""]).encode() + body
 
 
 def configuration(api, more="", chain="[ { call: search_movie } ]", calls=SEARCH):

@@ -9,9 +9,10 @@ import grpc
 import pytest
 from support.protocol import envelope
 from support.schemas import Classes, compiled
+from support.servers.http_api import response
 from support.wait import eventually
 
-from named_calls.api import FOUND, configuration, response
+from named_calls.api import FOUND, SEARCH, configuration
 
 SCHEMAS = Path(__file__).parent / "schemas"
 JSON = {"content-type": "application/json"}
@@ -20,7 +21,7 @@ CONNECT = {"connect-protocol-version": "1"}
 
 @pytest.fixture
 def api(recorder):
-    return recorder(response=response())
+    return recorder(response=response(200, FOUND))
 
 
 @pytest.fixture(scope="session")
@@ -95,7 +96,7 @@ def test_grpc_in_protobuf_if_the_types_are_known(typed, api, schema):
 
 
 def test_members_of_a_newer_api_are_left_out_of_protobuf(typed, api, schema):
-    api.response = response(value={"page": 1, **FOUND})
+    api.response = response(200, {"page": 1, **FOUND})
     classes = Classes(schema)
     body = classes["films.v1.SearchRequest"](query="x").SerializeToString()
     with typed.http() as http:
@@ -112,7 +113,7 @@ def test_protobuf_without_types_is_an_error(martlet, api):
 
 
 def test_plain_http_has_parameters_in_the_query_or_in_json(martlet, api):
-    api.response = response(404, b"<p>none</p>", "text/html", ["x-more: 1"])
+    api.response = response(404, b"<p>none</p>", "text/html", x_more=1)
     with martlet(configuration(api.url)).http() as http:
         found = http.get("/search?query=a+b%26&year=1963")
         assert (found.status_code, found.text) == (404, "<p>none</p>")
@@ -170,8 +171,8 @@ def test_an_error_of_the_api_is_an_error_of_the_call(martlet, api, status, value
 @pytest.mark.parametrize(
     "bytes_of_it, code, text",
     [
-        (response(value=b"<p>"), "internal", "call search_movie: the response is not valid JSON"),
-        (response(value=b"x" * (1 << 20) + b"x"), "resource_exhausted", "call search_movie: the response exceeds 1048576 bytes"),
+        (response(200, b"<p>"), "internal", "call search_movie: the response is not valid JSON"),
+        (response(200, b"x" * (1 << 20) + b"x"), "resource_exhausted", "call search_movie: the response exceeds 1048576 bytes"),
         (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}", "unavailable", "upstream search_movie: "),
     ],
     ids=["html", "large", "short"],
@@ -182,6 +183,74 @@ def test_a_response_that_is_none_is_an_error(martlet, api, bytes_of_it, code, te
         found = search(http, {"query": "x"})
     assert found.json()["code"] == code
     assert found.json()["message"].startswith(text)
+
+
+def test_the_limit_of_messages_holds_for_responses(martlet, api):
+    api.response = response(200, b"x" * 1001)
+    text = configuration(api.url).replace("listen: 127.0.0.1:0", "listeners: [{ address: 127.0.0.1:0, limits: { held_message: 1000B } }]")
+    proxy = martlet(text)
+    with proxy.http() as http:
+        found = search(http, {"query": "x"}).json()
+        sent = search(http, {"query": "x" * 1000}).json()
+    assert found["code"] == sent["code"] == "resource_exhausted"
+    assert found["message"] == "upstream search_movie: the response exceeds limits.held_message (1000 bytes)"
+    assert proxy.metrics().total("martlet_limit_hits_total", limit="held_message") == 2
+
+
+@pytest.mark.parametrize("query", ["", "?connect=v1&encoding=json&message=%7B%22query%22%3A%22x%22%7D"])
+def test_a_link_has_nothing_done(martlet, api, query):
+    calls = SEARCH.replace("    parameters:", "    method: POST\n    parameters:", 1)
+    with martlet(configuration(api.url, calls=calls)).http() as http:
+        path = "/Movies/Search" if query else "/search?query=x"
+        found = http.get(path + query)
+        assert (found.status_code, found.headers.get("allow")) == (405, None if query else "POST")
+        assert api.requests == []
+        assert http.post("/search?query=x").status_code == 200
+    assert api.requests[0].method == "POST"
+
+
+def test_connect_may_ask_with_get(martlet, api):
+    with martlet(configuration(api.url)).http() as http:
+        found = http.get("/Movies/Search?connect=v1&encoding=json&message=%7B%22query%22%3A%22x%22%7D")
+    assert (found.status_code, found.json()) == (200, FOUND)
+
+
+def test_a_reload_leaves_calls_under_way(martlet, recorder):
+    asked, reloaded = threading.Event(), threading.Event()
+
+    def late(request):
+        asked.set()
+        assert reloaded.wait(20)
+        return response(200, FOUND)
+
+    api = recorder(response=late)
+    proxy = martlet(configuration(api.url))
+    found = []
+
+    def call():
+        with proxy.http(timeout=30) as http:
+            found.append(search(http, {"query": "x"}).json())
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    assert asked.wait(20)
+    proxy.reload(configuration(api.url, chain="[ { reject: { code: unavailable } } ]"))
+    reloaded.set()
+    thread.join()
+    assert found == [FOUND]
+    with proxy.http() as http:
+        assert search(http, {"query": "x"}).json()["code"] == "unavailable"
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_a_response_without_a_body_passes(martlet, api, status):
+    api.response = f"HTTP/1.1 {status} X\r\netag: e\r\n\r\n".encode()
+    with martlet(configuration(api.url)).http() as http:
+        found = http.get("/search?query=x")
+        assert (found.status_code, found.content, found.headers["etag"]) == (status, b"", "e")
+        assert "content-length" not in found.headers
+        head = http.head("/search?query=x")
+        assert (head.status_code, head.content) == (status, b"")
 
 
 def test_nothing_is_an_empty_message(martlet, api):
@@ -196,7 +265,7 @@ def test_the_result_may_be_a_part(martlet, api):
         assert search(http, {"query": "x"}).json() == {"id": 7, "title": "The Birds"}
         plain = http.get("/search?query=x")
         assert (plain.json(), plain.headers["content-type"]) == ({"id": 7, "title": "The Birds"}, "application/json")
-        api.response = response(value={"results": []})
+        api.response = response(200, {"results": []})
         assert search(http, {"query": "x"}).json() == {
             "code": "internal",
             "message": "call search_movie: the response has no /results/0",
@@ -209,7 +278,7 @@ def test_equal_calls_at_a_time_are_each_made(martlet, recorder):
 
     def both(request):
         barrier.wait()
-        return response()
+        return response(200, FOUND)
 
     api = recorder(response=both)
     proxy = martlet("workers: 1\n" + configuration(api.url))
@@ -268,7 +337,7 @@ def test_logs_and_metrics_know_it_by_its_name(martlet, api):
 
 
 def test_a_rule_in_front_retries_it(martlet, recorder):
-    responses = [response(503, {"message": "busy"}, fields=["retry-after: 0"]), response()]
+    responses = [response(503, {"message": "busy"}, retry_after=0), response(200, FOUND)]
     api = recorder(response=lambda request: responses.pop(0))
     rule = "{ when: { code: unavailable }, retry: { immediate: {}, allow_non_idempotent: true } }"
     chain = f"[ {{ validate: {{ max_retries: 1, rules: [ {rule} ] }} }}, {{ call: search_movie }} ]"
