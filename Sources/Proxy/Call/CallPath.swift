@@ -125,8 +125,11 @@ extension Call {
         // that fails meanwhile is followed by another only when they are back.
         let (kept, waiting) = (upstreamLeg.retryBuffer.body.take(), upstreamLeg.outbox.take())
         upstreamLeg.sending = .underWay
-        // The connection of the attempt before may have been crowded.
-        if record.attempts > 1 { callerLeg.stream.resume(.slowPeer) }
+        // The connection of the attempt before may have been crowded. What has waited for that goes behind what was kept.
+        if record.attempts > 1 {
+            callerLeg.stream.pause(.noUpstream)
+            callerLeg.stream.resume(.slowPeer)
+        }
         completeHead()
         nameSpan(of: attempt)
         let isBare = kept == nil && waiting == nil && flows.request.trailers == nil
