@@ -168,3 +168,10 @@ extension UInt8 {
         self == 0x20 || self == 0x09
     }
 }
+
+extension [UInt8] {
+    /// Appends a copy of `bytes`.
+    public mutating func append(copy bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+}

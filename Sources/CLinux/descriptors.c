@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -33,6 +36,19 @@ void martlet_reserve_descriptors(long count) {
 
 void martlet_restore_descriptor_limit(void) {
     if (raised) setrlimit(RLIMIT_NOFILE, &inherited);
+}
+
+int martlet_open_unnamed(const char *directory) {
+    int file = open(directory, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    // Not every file system has files without names (NFS, older overlayfs): one is made with a name, which it loses at once.
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return file >= 0 ? file : -errno;
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/.martlet-XXXXXX", directory);
+    if (length >= (int)sizeof path) return -ENAMETOOLONG;
+    file = mkostemp(path, O_CLOEXEC);
+    if (file < 0) return -errno;
+    unlink(path);
+    return file;
 }
 
 // A standard stream that is closed would become the first descriptor that is opened, and get what is written for people.

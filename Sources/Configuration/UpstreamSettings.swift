@@ -30,6 +30,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let streams: Int
         /// The bytes of one request's body that are kept, so that it can be retried.
         public let retryBuffer: Int
+        /// Where more of it is kept; none is nowhere.
+        public let spool: UpstreamSpoolSettings?
         /// The calls under way in the process; none is no limit.
         public let calls: Int?
     }
@@ -258,7 +260,15 @@ public struct UpstreamSettings: Equatable, Sendable {
             "retry_buffer",
             .size(in: 0...1 << 30),
             default: "64KiB",
-            "The size limit of a request body that Martlet keeps for a retry. A larger body cannot be retried."
+            """
+            The size limit of a request body that Martlet keeps in memory for a retry. A larger body cannot be \
+            retried, or needs `spool`.
+            """
+        ),
+        Option(
+            "spool",
+            .section(UpstreamSpoolSettings.options, shorthand: "to"),
+            "Where Martlet keeps what of a request body is beyond `retry_buffer`, so that it can be retried."
         ),
         Option(
             "calls",
@@ -293,6 +303,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             waiting: limits.integer("waiting"),
             streams: limits.integer("streams"),
             retryBuffer: limits.size("retry_buffer"),
+            spool: limits.has("spool") ? UpstreamSpoolSettings(limits.section("spool")) : nil,
             calls: limits.integer(ifGiven: "calls")
         )
         defaults = UpstreamDefaults(section.section("defaults"))

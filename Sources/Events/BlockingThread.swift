@@ -6,6 +6,9 @@ public final class BlockingThread: Sendable {
     /// Where types of messages are made; it starts when there is the first, and ends with the process.
     public static let types = BlockingThread(name: "martlet-types")
 
+    /// Where bodies of requests are kept in files; it starts when there is the first, and ends with the process.
+    public static let spool = BlockingThread(name: "martlet-spool")
+
     private let mailbox = Mailbox<Void>()
 
     private init(name: String) {

@@ -13,6 +13,8 @@ package struct PauseReason: OptionSet, Sendable {
     package static let noUpstream = PauseReason(rawValue: 2)
     /// So much waits in the chain of the call that it shall not become more.
     package static let held = PauseReason(rawValue: 4)
+    /// The file that keeps the request for a retry is behind, or a retry reads it.
+    package static let spool = PauseReason(rawValue: 8)
 }
 
 /// Which HTTP a connection speaks.

@@ -245,6 +245,7 @@ package final class Worker {
             calls: settings.limits.calls.map { _ in
                 services.shared.object(settings.name, make: { UpstreamCallLimit() })
             },
+            spool: settings.limits.spool.map { _ in services.shared.object(settings.name, make: { SpoolBudget() }) },
             seed: services.random.next()
         )
     }

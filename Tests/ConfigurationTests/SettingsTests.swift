@@ -118,7 +118,15 @@ struct SettingsTests {
         #expect(upstream.retryBudget.perThousand == 200)
         #expect(upstream.retryBudget.minimumPerSecond == 10)
         #expect(
-            upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100, retryBuffer: 65_536, calls: nil)
+            upstream.limits
+                == .init(
+                    connections: 1024,
+                    waiting: 1024,
+                    streams: 100,
+                    retryBuffer: 65_536,
+                    spool: nil,
+                    calls: nil
+                )
         )
     }
 
@@ -179,7 +187,25 @@ struct SettingsTests {
                     maxAge: nil
                 )
         )
-        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5, retryBuffer: 0, calls: nil))
+        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5, retryBuffer: 0, spool: nil, calls: nil))
+    }
+
+    @Test func `a spool has a directory, and bounds`() {
+        func spool(_ text: String) -> Reading {
+            Reading(
+                """
+                listen: 127.0.0.1:8080
+                upstreams: { default: { url: 'http://127.0.0.1:9000', limits: { spool: \(text) } } }
+                """
+            )
+        }
+        let short = spool("/var/cache/martlet").settings.upstreams[0].limits.spool
+        #expect(short?.directory.text == "/var/cache/martlet")
+        #expect((short?.max, short?.total) == (1 << 30, 4 << 30))
+        let full = spool("{ to: /spool, max: 1MiB, total: 2MiB }").settings.upstreams[0].limits.spool
+        #expect((full?.max, full?.total) == (1 << 20, 2 << 20))
+        #expect(spool("{ max: 1MiB }").errors.count == 1)
+        #expect(spool("{ to: /spool, max: 2MiB, total: 1MiB }").errors.first?.contains("\"max\" is larger") == true)
     }
 
     @Test func `interceptors are named by their kinds, and numbered where a kind comes again`() {

@@ -120,6 +120,9 @@ void martlet_raise_descriptor_limit(void);
 // Makes the table of descriptors large enough for so many, or for the limit if that is lower. Before there are threads.
 void martlet_reserve_descriptors(long count);
 
+// Makes a file without a name in a directory, for reading and writing by this process alone; close-on-exec.
+int martlet_open_unnamed(const char *_Nonnull directory);
+
 // Gives this process, a child that is about to become a program, the limit of descriptors that its parent was started with: the
 // program may use select(2), which takes no descriptor from 1024 on, or close all that it could have.
 void martlet_restore_descriptor_limit(void);

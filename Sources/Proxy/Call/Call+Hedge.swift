@@ -26,9 +26,15 @@ extension Call {
     /// So much of the request waits for a connection: what cannot be kept is not hedged, and waits where it is.
     func limitHedge(_ count: Int) {
         guard upstreamLeg.hedge != nil, count > route.upstream?.settings.limits.retryBuffer ?? 0 else { return }
+        stopHedging()
+        callerLeg.stream.pause(.noUpstream)
+    }
+
+    /// The request is too large to be sent to several addresses.
+    func stopHedging() {
+        guard upstreamLeg.hedge != nil else { return }
         _ = upstreamLeg.hedge.take()?.end()
         upstreamLeg.retryBuffer.isWanted = run.requestMeets(.retries)
-        callerLeg.stream.pause(.noUpstream)
     }
 
     /// The whole request is on its way: the next attempt is due after a while.
@@ -212,6 +218,7 @@ extension Call {
 
     /// Nothing more is wanted of what goes on at the upstream.
     func endAttempts(_ result: AttemptResult) {
+        stopSendingSpool()
         let rivals = upstreamLeg.hedge.take()?.end() ?? []
         upstreamLeg.attempt?.count(result)
         upstreamLeg.attempt.take()?.cancel()

@@ -34,7 +34,8 @@ extension Call {
 
     package var heldBytes: Int {
         let queues = [upstreamLeg.outbox, upstreamLeg.retryBuffer.body, upstreamLeg.query, response.hold.body]
-        let flowing = flows.request.heldBytes + flows.response.heldBytes + upstreamLeg.heldBytes
+        let spool = upstreamLeg.retryBuffer.spool == nil ? 0 : Spool.memory
+        let flowing = flows.request.heldBytes + flows.response.heldBytes + upstreamLeg.heldBytes + spool
         return queues.reduce(Self.size + flowing) { $0 + ($1?.capacity ?? 0) }
     }
 

@@ -148,13 +148,15 @@ extension Call {
     private func requestEndLeaves() {
         upstreamLeg.hasEnd = true
         guard upstreamLeg.isForwarded else { return forward() }
-        if let attempt = upstreamLeg.attempt, attempt.isConnected { attempt.sendEnd(trailers: flows.request.trailers) }
+        if let attempt = upstreamLeg.attempt, attempt.isConnected, !upstreamLeg.isSendingSpool {
+            attempt.sendEnd(trailers: flows.request.trailers)
+        }
         awaitHedge()
     }
 
     /// Sends bytes of the body, or keeps them until there is a connection.
     func sendUpstream(_ bytes: Span<UInt8>) {
-        guard let attempt = upstreamLeg.attempt, attempt.isConnected else {
+        guard let attempt = upstreamLeg.attempt, attempt.isConnected, !upstreamLeg.isSendingSpool else {
             guard acceptsRequest, bytes.count > 0 else { return }
             let queue = upstreamLeg.outbox ?? worker.acquireQueue()
             upstreamLeg.outbox = queue

@@ -111,6 +111,7 @@ extension Call {
 
     /// The loop's turn is over, and the head still waits; not for interceptors to call.
     public func endOfTurn() {
+        if !isOver { resumeAfterSpool() }
         guard response.hold.state == .untilMore, response.hold.timer == nil else { return }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
             // What follows is there, and waits in the chain: it may lead to a retry yet.

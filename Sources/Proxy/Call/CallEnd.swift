@@ -236,6 +236,7 @@ extension Call {
         upstreamLeg.timer.take()?.cancel()
         deadline.timer.take()?.cancel()
         upstreamLeg.calls.take()?.leave()
+        stopSendingSpool()
         releaseRetryBuffer()
         releaseRest(.request)
         if let queue = upstreamLeg.outbox.take() { worker.release(queue) }

@@ -123,7 +123,10 @@ extension Call {
         ledger.enter(.attempt, at: attempt.connectedAt)
         // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back. And one
         // that fails meanwhile is followed by another only when they are back.
-        let (kept, waiting) = (upstreamLeg.retryBuffer.body.take(), upstreamLeg.outbox.take())
+        let spool = upstreamLeg.retryBuffer.spool
+        let kept = upstreamLeg.retryBuffer.body.take()
+        // Behind what is in the spool, it stays where it is.
+        let waiting = spool == nil ? upstreamLeg.outbox.take() : nil
         upstreamLeg.sending = .underWay
         // The connection of the attempt before may have been crowded. What has waited for that goes behind what was kept.
         if record.attempts > 1 {
@@ -132,20 +135,22 @@ extension Call {
         }
         completeHead()
         nameSpan(of: attempt)
-        let isBare = kept == nil && waiting == nil && flows.request.trailers == nil
+        let isBare = kept == nil && spool == nil && waiting == nil && flows.request.trailers == nil
         attempt.send(head: request, end: upstreamLeg.hasEnd && isBare)
+        var isBlocked = false
         if let kept {
-            attempt.send(body: kept.readable)
+            isBlocked = attempt.send(body: kept.readable)
             if isOver { worker.release(kept) } else { upstreamLeg.retryBuffer.body = kept }
         }
         if let waiting {
             if !isOver { sendUpstream(waiting.readable) }
             worker.release(waiting)
         }
-        if upstreamLeg.hasEnd, !isBare, !isOver { attempt.sendEnd(trailers: flows.request.trailers) }
+        if upstreamLeg.hasEnd, !isBare, spool == nil, !isOver { attempt.sendEnd(trailers: flows.request.trailers) }
         let sending = upstreamLeg.sending
         upstreamLeg.sending = .no
         if case .failed(let error) = sending { return attemptFailed(attempt, error) }
+        if let spool, !isOver { send(spool, by: attempt, isBlocked: isBlocked) }
         callerLeg.stream.resume(.noUpstream)
     }
 
@@ -253,6 +258,7 @@ extension Call {
 
     /// Retries: the head goes again through what runs for each attempt, as it entered there.
     func retryAttempt() {
+        stopSendingSpool()
         upstreamLeg.hasDefaults = false
         guard let first = run.firstPerAttempt else {
             resumption?.ask(request)

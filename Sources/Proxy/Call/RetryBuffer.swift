@@ -8,6 +8,8 @@ internal import Telemetry
 struct RetryBuffer {
     /// Nil if there is none, or too much of it.
     var body: ByteQueue?
+    /// What comes behind that, in a file; it may be there for a retry that has begun, although no other can.
+    var spool: Spool?
     /// Why the request cannot be retried from what is kept of it, if it cannot.
     var skipReason: RetrySkipReason?
     /// An interceptor may retry the call: what is sent is kept until something of a response goes out.
@@ -20,11 +22,11 @@ extension Call {
 
     func keepForRetry(_ body: Span<UInt8>, by attempt: Attempt) {
         guard isRetryable, upstreamLeg.retryBuffer.isWanted || attempt.mayNeedRetryBuffer else { return }
+        if let spool = upstreamLeg.retryBuffer.spool { return keep(body, in: spool) }
         let queue = upstreamLeg.retryBuffer.body.take() ?? worker.acquireQueue()
-        queue.append(body)
-        let isTooMuch = queue.count > route.upstream?.settings.limits.retryBuffer ?? 0
+        let room = (route.upstream?.settings.limits.retryBuffer ?? 0) - queue.count
         upstreamLeg.retryBuffer.body = queue
-        if isTooMuch { discardRetryBuffer(.buffer) }
+        if body.count <= room { queue.append(body) } else { beginSpool(body, room: room, by: attempt) }
     }
 
     /// Nothing will be retried.
@@ -36,6 +38,7 @@ extension Call {
     /// What was kept of the body is not needed any more.
     func releaseRetryBuffer() {
         if let queue = upstreamLeg.retryBuffer.body.take() { worker.release(queue) }
+        if let spool = upstreamLeg.retryBuffer.spool { release(spool) }
     }
 
     /// Nobody gets any more of the request, or gets it again.
@@ -45,5 +48,6 @@ extension Call {
         if let queue = upstreamLeg.outbox.take() { worker.release(queue) }
         callerLeg.stream.resume(.slowPeer)
         callerLeg.stream.resume(.noUpstream)
+        callerLeg.stream.resume(.spool)
     }
 }

@@ -123,6 +123,9 @@ struct UpstreamLeg {
         self.attempt === attempt || hedge?.rivals.contains { $0 === attempt } == true
     }
 
+    /// Whether the attempt is sent what the spool keeps: what else goes there waits.
+    var isSendingSpool: Bool { retryBuffer.spool?.isRead ?? false }
+
     var isForwarded: Bool { progress >= .forwarded }
     var isRetried: Bool { progress == .retried }
 }

@@ -233,6 +233,9 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         return self.stream != nil && (stream.queuedBytes > Call.highWater || stream.isCrowded)
     }
 
+    /// Whether something becomes of what is sent.
+    var canSend: Bool { stream != nil }
+
     func sendEnd(trailers: HTTPHead?) {
         stream?.sendEnd(trailers: trailers)
         awaitFirstByte()
@@ -297,6 +300,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     func drained() {
         call.callerLeg.stream.resume(.slowPeer)
+        if call.upstreamLeg.isSendingSpool { call.drainedForSpool() }
     }
 
     var isBehind: Bool { call.callerLeg.stream.queuedBytes > Call.lowWater }

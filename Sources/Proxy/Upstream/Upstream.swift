@@ -40,6 +40,8 @@ public final class Upstream {
     let hedging: HedgePolicy?
     /// The calls under way in the process; none where nobody counts them.
     let calls: UpstreamCallLimit?
+    /// What its requests have in files; none where none are kept there.
+    let spool: SpoolBudget?
     /// How many calls may be retried.
     package var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
@@ -85,6 +87,7 @@ public final class Upstream {
         defaults: RequestDefaults? = nil,
         addresses: AddressTable? = nil,
         calls: UpstreamCallLimit? = nil,
+        spool: SpoolBudget? = nil,
         seed: UInt64 = 1
     ) {
         precondition((settings.tls == nil) == (tls == nil), "clear text must be intended")
@@ -100,6 +103,7 @@ public final class Upstream {
         limits = HTTPLimits(streams: settings.limits.streams)
         self.defaults = defaults
         self.calls = calls
+        self.spool = spool
         families = settings.speaks.compactMap(\.family)
         speaksREST = settings.speaks == [.rest]
         compressions = settings.compressions.map(AcceptedCompressions.init)

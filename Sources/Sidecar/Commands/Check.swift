@@ -45,9 +45,6 @@ enum Check {
             guard case .failure(let error) = SmallFile.read(path, limit: TokenText.limit) else { return nil }
             return "cannot read the token in \(path): \(error.text)"
         }
-        let logs = loaded.plan.logFiles.compactMap { log in
-            LineWriter.error(openingFile: log.text).map { "cannot write to the log \(log.text): \($0.text)" }
-        }
-        return sockets + tokens + logs
+        return sockets + tokens + ConfigurationFile.unwritablePlaces(of: loaded).map(\.message)
     }
 }

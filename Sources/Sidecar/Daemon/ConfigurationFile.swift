@@ -72,16 +72,26 @@ struct ConfigurationFile {
         }
     }
 
-    /// Checks that this process can write the log files, before a configuration is put to use.
-    func checkLogs(of loaded: Loaded) throws(Rejection) {
-        let lines = loaded.plan.logFiles.compactMap { log in
+    /// Checks that this process can write where it is to, before a configuration is put to use.
+    func checkPlaces(of loaded: Loaded) throws(Rejection) {
+        let problems = Self.unwritablePlaces(of: loaded)
+        guard problems.isEmpty else { throw Rejection(lines: problems.map { $0.line(file: name) }) }
+    }
+
+    /// The log files and the directories of files in which this process cannot write.
+    static func unwritablePlaces(of loaded: Loaded) -> [Diagnostic] {
+        let logs = loaded.plan.logFiles.compactMap { log in
             LineWriter.error(openingFile: log.text).map { error in
-                Diagnostic(mark: log.mark, message: "cannot write to the log \(log.text): \(error.text)").line(
-                    file: name
-                )
+                Diagnostic(mark: log.mark, message: "cannot write to the log \(log.text): \(error.text)")
             }
         }
-        guard lines.isEmpty else { throw Rejection(lines: lines) }
+        let spools = loaded.plan.settings.upstreams.compactMap(\.limits.spool?.directory).compactMap { directory in
+            SpoolFile.error(in: directory.text).map { error in
+                let problem = "cannot make files in \(directory.text): \(error.text)"
+                return Diagnostic(mark: directory.mark, message: "\(problem); write a directory that Martlet may write")
+            }
+        }
+        return logs + spools
     }
 
     private func text() throws(Rejection) -> [UInt8] {

@@ -18,7 +18,7 @@ extension Daemon {
         manager.reloading()
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
-            try file.checkLogs(of: loaded)
+            try file.checkPlaces(of: loaded)
             let change = try plan(loaded.plan.settings)
             noteFixed(loaded.plan.settings)
             apply(loaded, change) { [self] number in

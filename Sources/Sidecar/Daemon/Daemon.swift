@@ -86,7 +86,7 @@ final class Daemon {
     func attemptStart(_ loaded: ConfigurationFile.Loaded) {
         pendingStart.loaded = nil
         do throws(ConfigurationFile.Rejection) {
-            try file.checkLogs(of: loaded)
+            try file.checkPlaces(of: loaded)
         } catch {
             for line in error.lines { log.log(.error, "cannot start", ("reason", line)) }
             return stop(.failure)

@@ -36,6 +36,10 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case upstreamCalls
     /// An address of an upstream failed, and as many were left out as allowed.
     case ejectShare
+    /// A request was larger than the file that was to keep it for a retry.
+    case spool
+    /// The files that keep requests of an upstream for retries were as large as allowed.
+    case spoolTotal
 
     /// The value of the label.
     public var label: StaticString {
@@ -58,6 +62,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .recording: "recording"
         case .upstreamCalls: "upstream_calls"
         case .ejectShare: "eject_share"
+        case .spool: "spool"
+        case .spoolTotal: "spool_total"
         }
     }
 }

@@ -41,6 +41,12 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
     case credential
     /// Hedging has sent the call to several addresses.
     case hedged
+    /// More of the request has gone out than its file may keep.
+    case spool
+    /// More of requests has gone out than the files of the upstream may keep.
+    case spoolTotal
+    /// The file of the request could not be written.
+    case disk
 
     /// The value of the label.
     public var label: StaticString {
@@ -56,6 +62,9 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
         case .pushback: "pushback"
         case .credential: "credential"
         case .hedged: "hedged"
+        case .spool: "spool"
+        case .spoolTotal: "spool_total"
+        case .disk: "disk"
         }
     }
 
@@ -73,6 +82,9 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
         case .pushback: "the upstream asked for no retry"
         case .credential: "there is no newer credential"
         case .hedged: "the call was hedged"
+        case .spool: "the request is larger than limits.spool.max"
+        case .spoolTotal: "the files of the upstream have reached limits.spool.total"
+        case .disk: "the file that keeps the request could not be written"
         }
     }
 }

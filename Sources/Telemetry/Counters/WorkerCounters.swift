@@ -178,6 +178,17 @@ public final class WorkerCounters {
     /// Counts what became of a request at a cache.
     public func cacheRequest(_ result: CacheLabel) { cacheRequests[Int(result.rawValue)] &+= 1 }
 
+    /// Counts files and bytes that are kept of requests for an upstream, or are no more if there are fewer than none.
+    public func spool(_ upstream: UpstreamCounter, files: Int, bytes: Int) {
+        upstreams[upstream.row, CountersSnapshot.spoolFiles] &+= files
+        upstreams[upstream.row, CountersSnapshot.spoolBytes] &+= bytes
+    }
+
+    /// Counts a file for requests that cannot be written or read.
+    public func spoolFailed(_ upstream: UpstreamCounter) {
+        upstreams[upstream.row, CountersSnapshot.spoolErrors] &+= 1
+    }
+
     /// Counts a retry that was due and is not sent.
     public func retrySkipped(_ reason: RetryReason, _ skipReason: RetrySkipReason) {
         retries[CountersSnapshot.retryIndex(reason, skipped: skipReason)] &+= 1

@@ -18,6 +18,24 @@ extension Metric {
         "Attempts that hedging sent to another address, or did not send, by result.",
         labels: ["upstream", "result"]
     )
+    static let spoolFiles = Metric(
+        "martlet_spool_files",
+        .gauge,
+        "Requests to an upstream with a file that keeps them for a retry.",
+        labels: ["upstream"]
+    )
+    static let spoolBytes = Metric(
+        "martlet_spool_bytes",
+        .gauge,
+        "Bytes of requests to an upstream in such files.",
+        labels: ["upstream"]
+    )
+    static let spoolErrors = Metric(
+        "martlet_spool_errors_total",
+        .counter,
+        "Such files that could not be made, written or read. Their requests are not retried.",
+        labels: ["upstream"]
+    )
     static let upstreamCalls = Metric(
         "martlet_upstream_calls_total",
         .counter,

@@ -292,11 +292,13 @@ def test_plain_http(martlet, replicas, method):
         assert results.count(504) == servers[0].calls > 0 and proxy.metrics().total("martlet_hedges_total") == 0
 
 
-def test_a_request_that_is_too_large_to_keep_is_sent_once(martlet, replicas, caller):
+@pytest.mark.parametrize("spools", [False, True])
+def test_a_request_that_is_too_large_to_keep_is_sent_once(martlet, replicas, caller, spools, tmp_path):
     servers = replicas(2)
     for server in servers:
         server.mode = "slow"
-    proxy = martlet(listed(servers, LISTED.format("10ms") + ", limits: { retry_buffer: 1KiB }"))
+    spool = f", spool: {tmp_path}" if spools else ""
+    proxy = martlet(listed(servers, LISTED.format("10ms") + f", limits: {{ retry_buffer: 1KiB{spool} }}"))
     method = caller(proxy).channel.unary_unary(METHOD)
     for _ in range(4):
         method(b"x" * 2000, timeout=5)

@@ -1,11 +1,10 @@
 """The file that a named call sends may be on a slow disk. Only calls that need the file wait for it."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from support.compiler import compiled
+from support.compiler import SLOW_OPEN, compiled
 from support.wait import eventually
 
 LOGIN = {"data": {"file": "{file}"}}, {"multipart": [{"name": "part", "file": "{file}"}]}
@@ -47,7 +46,7 @@ def start(martlet, recorder, tmp_path):
         body = json.loads(json.dumps(body).replace("{file}", str(file)))
         calls = {"login": {"url": f"{upstream.url}/login", "body": body}}
         more = f"workers: 1\ncalls: {json.dumps(calls)}\ninterceptors: [ {RETRIED} ]\n"
-        library = compiled(Path(__file__).parent / "slow_open.c", tmp_path / "slow.so")
+        library = compiled(SLOW_OPEN, tmp_path / "slow.so")
         proxy = martlet(upstream=upstream.url, more=more, environment={"LD_PRELOAD": library})
         ready.unlink()
         return proxy, server, file, ready

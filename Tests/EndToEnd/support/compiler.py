@@ -2,8 +2,12 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
+
+# Has a daemon wait for each file of a slow disk.
+SLOW_OPEN = Path(__file__).parent / "slow_open.c"
 
 
 def compiled(source, library):

@@ -181,6 +181,13 @@ class Martlet(Command):
                 pass  # closed meanwhile
         return files
 
+    def thread_names(self):
+        return [task.read_text().strip() for task in Path(f"/proc/{self.pid}/task").glob("*/comm")]
+
+    def spool_files(self):
+        """Its open files without a name."""
+        return [file for file in self.open_files() if file.endswith("(deleted)")]
+
     def socket_inodes(self):
         """The inodes of its open sockets."""
         return {match[1] for file in self.open_files() if (match := re.fullmatch(r"socket:\[(\d+)\]", file))}
