@@ -40,9 +40,16 @@ extension AccessLogLine {
         if record.status > 0 { field("status", number: record.status) }
         field("request_bytes", number: record.requestBytes)
         let received = call.received
-        if let length = received.contentLength { field("request_length", number: length) }
+        if let length = received.contentLength {
+            field("request_length", number: length)
+            field("request_share", thousandths: BodyShare(record.requestBytes, of: length).thousandths)
+        }
+        if let spool = call.upstreamLeg.retryBuffer.spool { field("spooled_bytes", number: spool.layout.count) }
         field("response_bytes", number: record.responseBytes)
-        if let length = record.responseLength { field("response_length", number: length) }
+        if let length = record.responseLength, !call.callerLeg.wantsHeadOnly {
+            field("response_length", number: length)
+            field("response_share", thousandths: BodyShare(record.responseBytes, of: length).thousandths)
+        }
         // Since the body began to come, or, as long as it is sent, since the call did.
         let began = record.responseBytes > 0 ? record.stages.responded : record.stages.arrived
         let bytes = record.responseBytes > 0 ? record.responseBytes : record.requestBytes
@@ -145,7 +152,6 @@ extension AccessLogLine {
         field("response_bytes", number: record.responseBytes)
         field("duration_ms", milliseconds: record.duration)
         writeStages(call)
-        if let cache = record.cache { field("cache", text: cache.label) }
         field("attempts", number: record.attempts)
         if record.hedges > 0 { field("hedges", number: record.hedges) }
         switch record.decider {

@@ -76,6 +76,14 @@ public struct JSONWriter {
         queue.append(milliseconds: duration)
     }
 
+    /// Adds a field of a number with three decimals.
+    public mutating func field(_ name: StaticString, thousandths: Int) {
+        begin(name)
+        queue.append(decimal: thousandths / 1000)
+        queue.append(byte: UInt8(ascii: "."))
+        queue.append(padded: thousandths % 1000, digits: 3)
+    }
+
     /// Adds a field that is a time of day.
     public mutating func field(_ name: StaticString, time: WallTime, formatter: TimestampFormatter) {
         begin(name)

@@ -6,6 +6,7 @@ import socket
 import threading
 
 import pytest
+from support.large_body import MIB, BodyServer, Upload, digest
 from support.wait import eventually
 
 LENGTH = 1 << 20
@@ -54,8 +55,8 @@ def test_a_long_response(martlet, recorder, command, http2):
         eventually(lambda before=before: (found := active(proxy)) and found[0]["response_bytes"] >= before + LENGTH // 4)
         call = only(proxy)
         assert call["response_length"] == LENGTH and call["status"] == 200 and call["bytes_per_s"] > 0
-        shares.append(call["response_bytes"])
-    assert shares == [LENGTH // 4, LENGTH // 2]
+        shares.append((call["response_bytes"], call["response_share"]))
+    assert shares == [(LENGTH // 4, 0.25), (LENGTH // 2, 0.5)]
     result = command("calls", "--active", "-c", proxy.file)
     assert re.match(r"[0-9a-f]{6} attempt for ", result.stdout.text) and " http GET /big → default" in result.stdout.text
     assert "response " + "█" * 20 + "░" * 20 + f" 50 % of {LENGTH} bytes" in result.stdout.text
@@ -66,14 +67,57 @@ def test_a_long_response(martlet, recorder, command, http2):
 
 
 def test_a_long_request(martlet, recorder):
-    proxy = martlet(upstream=recorder(script=lambda peer: peer.request()).url)
+    done = threading.Event()
+    proxy = martlet(upstream=recorder(script=lambda peer: peer.request() and done.wait(10)).url)
     with socket.create_connection(proxy.address) as connection:
         connection.sendall(f"POST /up HTTP/1.1\r\nhost: a\r\ncontent-length: {LENGTH}\r\n\r\n".encode() + bytes(1000))
         eventually(lambda: active(proxy) and active(proxy)[0]["request_bytes"] == 1000)
-        assert only(proxy)["request_length"] == LENGTH
+        assert only(proxy)["request_length"] == LENGTH and only(proxy)["request_share"] == 0
         connection.sendall(bytes(2000))
         eventually(lambda: active(proxy)[0]["request_bytes"] == 3000)
+        assert only(proxy)["request_share"] == 0.002
+        # All but a byte is not all.
+        connection.sendall(bytes(LENGTH - 3001))
+        eventually(lambda: active(proxy)[0]["request_bytes"] == LENGTH - 1)
+        assert only(proxy)["request_share"] == 0.999
+        connection.sendall(bytes(1))
+        eventually(lambda: active(proxy)[0]["request_bytes"] == LENGTH)
+        assert only(proxy)["request_share"] == 1
+        done.set()
     eventually(lambda: active(proxy) == [])
+
+
+def test_a_body_of_unknown_length(martlet, recorder):
+    proxy = martlet(upstream=recorder(script=lambda peer: peer.request()).url)
+    with socket.create_connection(proxy.address) as connection:
+        connection.sendall(b"POST /up HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n")
+        eventually(lambda: active(proxy) and active(proxy)[0]["request_bytes"] == 3)
+        assert not {"request_share", "request_length", "response_share"} & set(only(proxy))
+
+
+@pytest.mark.parametrize("http2", [False, True])
+def test_a_request_that_is_retried_from_a_file(martlet, running, tmp_path, http2):
+    """A retry takes nothing back of what has passed."""
+    upstream = running(BodyServer((6 * MIB, 503), 200))
+    limits = f"limits: {{ spool: {tmp_path} }}"
+    rule = "{ when: { status: 503 }, retry: { immediate: {}, allow_non_idempotent: true } }"
+    proxy = martlet(
+        f"listen: 127.0.0.1:0\nupstreams: {{ default: {{ url: '{upstream.url}', {limits} }} }}\n"
+        f"interceptors: [ {{ validate: {{ max_retries: 1, rules: [ {rule} ] }} }} ]"
+    )
+    call = running(Upload(proxy.url + "/up", 16 * MIB, has_length=True, http2=http2, pause_at=8 * MIB))
+    shares = []
+
+    def is_retried():
+        shares.append(only(proxy)["request_share"])
+        return only(proxy)["attempts"] == 2
+
+    eventually(is_retried, within=20)
+    eventually(lambda: only(proxy)["request_bytes"] == 8 * MIB)
+    assert only(proxy)["request_share"] == 0.5 and 7 * MIB < only(proxy)["spooled_bytes"] < 8 * MIB
+    assert shares == sorted(shares)
+    call.go.set()
+    assert call.result() == (digest(16 * MIB), 200)
 
 
 def test_what_a_call_waits_for(martlet, recorder):
