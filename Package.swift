@@ -179,7 +179,8 @@ let fuzzers: [Target] =
         .executableTarget(
             name: "martlet-fuzz",
             dependencies: [
-                "CLibFuzzer", "CLlhttp", "Interceptors", "Proxy", "Caching", "Credentials", "Documents", "HTTP", "Protocols",
+                "CLibFuzzer", "CLlhttp", "Interceptors", "Proxy", "Caching", "Credentials", "Documents", "HTTP",
+                "Protocols",
                 "RPC", "Policy", "PublicSuffixes", "Configuration", "Events", "Resolver", "Types", "Time", "Bytes",
             ],
             path: "Fuzz/Fuzzers",

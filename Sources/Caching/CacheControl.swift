@@ -55,7 +55,8 @@ public struct CacheControl: Equatable, Sendable {
     /// (RFC 9213).
     public init(_ head: HTTPHead) {
         self.init(head, Self.targeted)
-        if isPresent, Self.areStructured(Self.targeted, in: head) { isTargeted = true } else { self.init(head, Self.name) }
+        isTargeted = isPresent && Self.areStructured(Self.targeted, in: head)
+        if !isTargeted { self.init(head, Self.name) }
     }
 
     private init(_ head: HTTPHead, _ name: FieldName) {

@@ -44,13 +44,14 @@ public struct CacheRule: Equatable, Sendable {
         }
     }
 
-    /// How fresh a response is; nil if it is not stored.
+    /// How fresh a response is.
     ///
     /// - Parameters:
     ///   - head: the head of the response.
     ///   - hasCredentials: whether the request had `authorization`, so that only what is said to be for all is stored
     ///     (RFC 9111 §3.5).
     ///   - times: when it came.
+    /// - Returns: nil if it is not stored.
     public func freshness(of head: HTTPHead, hasCredentials: Bool, _ times: Times) -> Freshness? {
         let control = CacheControl(head)
         guard mayStore(head, control) else { return nil }

@@ -90,11 +90,12 @@ public struct CacheState {
         }
     }
 
-    /// What becomes of a request.
+    /// Decides on a request.
     ///
     /// - Parameters:
     ///   - query: the request.
     ///   - makeWaiter: makes what wakes it by that number, if it is to wait.
+    /// - Returns: what becomes of it.
     public mutating func decide(_ query: Query, _ makeWaiter: (Int) -> CacheWaiter) -> Decision {
         let primaryCount = query.key.count
         let place = find(query)

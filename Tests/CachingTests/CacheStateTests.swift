@@ -142,8 +142,8 @@ import Time
 
     @Test func `bodies under way count, and have a bound`() {
         var state = CacheState(limit: 100)
-        #expect(state.reserve(60))
-        #expect(!state.reserve(60))
+        let (hasRoom, hasMore) = (state.reserve(60), state.reserve(60))
+        #expect(hasRoom && !hasMore)
         #expect(state.byteCount == 60)
         state.release(60)
         #expect(state.byteCount == 0)

@@ -4,7 +4,7 @@ import Time
 
 @testable import Caching
 
-/// Which responses are stored, for how long they are fresh, and what a request gets of them.
+/// What is stored, for how long they are fresh, and what a request gets of them.
 @Suite struct FreshnessTests {
     private static let start = Instant.start + 1000 * .second
     /// Sun, 06 Nov 1994 08:49:37 GMT.

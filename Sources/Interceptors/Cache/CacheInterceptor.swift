@@ -117,12 +117,13 @@ final class CacheInterceptor: Interceptor {
         return .suspend(wait.suspension)
     }
 
-    /// What becomes of a call; nil if it waits for another.
+    /// Decides on a call.
     ///
     /// - Parameters:
     ///   - call: the call.
     ///   - word: what it was woken with, if it has waited.
     ///   - wait: its wait, if it waits already.
+    /// - Returns: nil if it waits for another.
     private func decide(_ call: Call, _ word: CacheWaiter.Word?, _ wait: CacheWait?) -> Verdict? {
         guard let store else { return pass(call) }
         let (request, head) = (CacheRequest(call.request), call.request)
@@ -169,7 +170,8 @@ final class CacheInterceptor: Interceptor {
         switch decision {
         case .serve(let response):
             call.note(cache: hasWaited ? .collapsed : .hit)
-            return .respondStored(reply(response, request, call).response(hasWaited ? "hit; collapsed" : "hit", at: call.now))
+            let status: StaticString = hasWaited ? "hit; collapsed" : "hit"
+            return .respondStored(reply(response, request, call).response(status, at: call.now))
         case .serveStale(let response, let flight):
             if let flight { refresh(flight, response, call) }
             call.note(cache: .stale)

@@ -42,6 +42,7 @@ struct CacheReply {
     /// - Parameters:
     ///   - status: what `cache-status` says of it; the time that is left of its freshness is added.
     ///   - now: the time.
+    /// - Returns: the response, to be sent at once.
     func response(_ status: StaticString, at now: Instant) -> StoredResponse {
         let head = call.makeHead()
         head.status = response.status

@@ -119,7 +119,8 @@ extension Call {
 
     /// Hardly anybody asks for bytes: they only wait behind what waits.
     private func passBytes(_ body: Span<UInt8>) {
-        guard !flows.response.queues.isEmpty || run.chain.byteReaders & run.links(.response) != 0 else { return leaveForCaller(.bytes, body) }
+        let hasReaders = run.chain.byteReaders & run.links(.response) != 0
+        guard hasReaders || !flows.response.queues.isEmpty else { return leaveForCaller(.bytes, body) }
         pass(.bytes, body, .response, from: run.chain.links.count - 1)
     }
 
@@ -239,7 +240,9 @@ extension Call {
     private func askedOfEnd(_ outcome: Outcome) -> EventSet {
         let rpcProtocol = rpcProtocol
         // Of one that has been let go, trailers behind it are all that can still be told.
-        guard response.hold.state != .released else { return rpcProtocol.isUnaryConnect ? .responseBytes : [.responseTrailers, .responseBytes] }
+        guard response.hold.state != .released else {
+            return rpcProtocol.isUnaryConnect ? .responseBytes : [.responseBytes, .responseTrailers]
+        }
         var asked: EventSet = [.responseEnd, .responseBytes]
         if outcome.code != .ok, rpcProtocol != .http || response.ownOutcome != nil { asked.insert(.responseErrors) }
         let hasTrailers =

@@ -63,7 +63,7 @@ extension Template {
             case .host: parts.insert("host")
             case .peerUser: parts.insert("peer.uid")
             case .peerGroup: parts.insert("peer.gid")
-            case .text, .upstreamHost, .path, .service, .method, .callID: break
+            case .text, .upstreamHost, .path, .service, .method, .callID, .parameter: break
             }
         }
     }

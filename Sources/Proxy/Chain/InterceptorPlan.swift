@@ -30,7 +30,7 @@ public struct BuildContext {
     /// The name of the interceptor.
     public let name: String
     /// The items of the chain behind it.
-    public let following: [ChainItem]
+    public internal(set) var following: [ChainItem] = []
     /// What the interceptors of the configuration share.
     public let resources: BuildResources
 }
