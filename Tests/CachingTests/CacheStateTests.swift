@@ -98,8 +98,7 @@ import Time
         let flight = try flight(world.ask())
         world.state.change(resource: 7)
         _ = world.end(flight, "max-age=60")
-        #expect(!isServed(world.ask()))
-        let next = try self.flight(world.ask(isAlone: false))
+        let next = try self.flight(world.ask())
         _ = world.state.purge { _ in true }
         _ = world.end(next, "max-age=60")
         #expect(!isServed(world.ask()))
