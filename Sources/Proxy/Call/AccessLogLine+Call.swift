@@ -153,6 +153,7 @@ extension AccessLogLine {
         field("duration_ms", milliseconds: record.duration)
         writeStages(call)
         field("attempts", number: record.attempts)
+        if let cache = record.cache { field("cache", text: cache.label) }
         if record.hedges > 0 { field("hedges", number: record.hedges) }
         switch record.decider {
         case .upstream: field("decided_by", text: "upstream" as StaticString)

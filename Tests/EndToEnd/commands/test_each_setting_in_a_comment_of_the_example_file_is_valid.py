@@ -29,12 +29,17 @@ def unmarked(*ranges):
     return "\n".join(lines)
 
 
-CHAINS = next((first, end) for first, end in (setting.values for setting in settings()) if LINES[first] == "#chains:")
+def section(name):
+    return next((first, end) for first, end in (setting.values for setting in settings()) if LINES[first] == name)
+
+
+# What other settings name.
+NAMED = [section("#chains:"), section("#caches:")]
 
 
 @pytest.mark.parametrize("first, end", list(settings()))
 def test_a_setting_is_valid_without_its_mark(first, end, tmp_path):
-    text = unmarked(CHAINS, (first, end)) if (first, end) != CHAINS else unmarked(CHAINS)
+    text = unmarked(*sorted({*NAMED, (first, end)}, reverse=True))
     if "# for https://" in LINES[first]:
         text = text.replace("http://127.0.0.1:3000", "https://127.0.0.1:3000")
     file = tmp_path / "martlet.yaml"

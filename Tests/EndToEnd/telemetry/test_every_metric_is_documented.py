@@ -10,7 +10,8 @@ from support import protocol
 from support.http1.recorder import JSON
 from support.martlet import ROOT
 
-CATALOG = (ROOT / "Sources/Telemetry/Exposition/Metric+Catalog.swift").read_text()
+FILES = ["Metric+Catalog.swift", "Metric+Upstreams.swift"]
+CATALOG = "".join((ROOT / "Sources/Telemetry/Exposition" / name).read_text() for name in FILES)
 METRIC = re.compile(
     r'= Metric\(\s*"(?P<name>\w+)",\s*\.(?P<kind>\w+),\s*"[^"]*"(?:,\s*labels: \[(?P<labels>[^\]]*)\])?\s*\)'
 )
