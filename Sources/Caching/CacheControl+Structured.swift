@@ -22,7 +22,9 @@ extension CacheControl {
             let key = member.extracting(0..<end)
             guard isKey(key) else { return false }
             guard end < member.count else { continue }
-            let item = member.extracting(end + 1..<member.count)
+            let whole = member.extracting(end + 1..<member.count)
+            let parameters = isTime(key) ? whole.firstIndex(of: UInt8(ascii: ";")) : nil
+            let item = whole.extracting(0..<(parameters ?? whole.count))
             guard isTime(key) ? isInteger(item) : isItem(item) else { return false }
         }
         return true

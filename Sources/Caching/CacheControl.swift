@@ -21,8 +21,10 @@ public struct CacheControl: Equatable, Sendable {
         public static let isPrivate = Flags(rawValue: 4)
         /// `public`: for all callers, even if the request has credentials.
         public static let isPublic = Flags(rawValue: 8)
-        /// `must-revalidate`, or for shared caches `proxy-revalidate`: never used when it is stale.
+        /// `must-revalidate`: never used when it is stale, and for all callers, even if the request has credentials.
         public static let mustRevalidate = Flags(rawValue: 16)
+        /// `proxy-revalidate`: never used by a shared cache when it is stale.
+        public static let proxyRevalidate = Flags(rawValue: 128)
         /// `only-if-cached`: the caller wants no request to the upstream.
         public static let onlyIfCached = Flags(rawValue: 32)
         /// `must-understand`: `no-store` counts only for those who do not know the status (RFC 9111 §5.2.2.3).
@@ -105,16 +107,16 @@ public struct CacheControl: Equatable, Sendable {
         if name.equalsIgnoringCase("no-cache") { return .noCache }
         if name.equalsIgnoringCase("private") { return .isPrivate }
         if name.equalsIgnoringCase("public") { return .isPublic }
-        if name.equalsIgnoringCase("must-revalidate") || name.equalsIgnoringCase("proxy-revalidate") {
-            return .mustRevalidate
-        }
+        if name.equalsIgnoringCase("must-revalidate") { return .mustRevalidate }
+        if name.equalsIgnoringCase("proxy-revalidate") { return .proxyRevalidate }
         if name.equalsIgnoringCase("only-if-cached") { return .onlyIfCached }
         return name.equalsIgnoringCase("must-understand") ? .mustUnderstand : []
     }
 
-    /// Reads `delta-seconds`, with quotes or without; what is malformed is 0, and what is too large the most there is
+    /// Reads `delta-seconds`, with quotes or without, and without parameters; what is malformed is 0, and what is too large the most there is
     /// (RFC 9111 §1.2.2, §4.2.1).
     static func seconds(_ text: Span<UInt8>) -> Duration {
+        let text = text.extracting(0..<(text.firstIndex(of: UInt8(ascii: ";")) ?? text.count)).trimmed
         let isQuoted = text.count > 1 && text[0] == UInt8(ascii: "\"") && text[text.count - 1] == UInt8(ascii: "\"")
         let digits = isQuoted ? text.extracting(1..<text.count - 1) : text
         guard digits.count > 0 else { return .zero }

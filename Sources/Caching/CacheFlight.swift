@@ -25,6 +25,8 @@ public struct CacheFlight: Sendable {
         case passed
         /// The upstream has failed.
         case failed
+        /// The response is not stored this time.
+        case dropped
         /// Nobody wants the response any more.
         case abandoned
     }

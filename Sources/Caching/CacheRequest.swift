@@ -57,5 +57,5 @@ public struct CacheRequest: Sendable {
     }
 
     /// Whether the caller wants nothing that was not validated just now.
-    var wantsValidation: Bool { control.flags.contains(.noCache) }
+    public var wantsValidation: Bool { control.flags.contains(.noCache) }
 }

@@ -62,7 +62,8 @@ public struct CacheRule: Equatable, Sendable {
         guard let lifetime = lifetime(of: head, control, date, times.wall) else { return nil }
         let apparent = max(.zero, times.wall.duration(saturatingSince: date))
         let corrected = head.age + (times.received - times.requested)
-        let isStrict = control.flags.contains(.mustRevalidate) || control.sharedMaxAge != nil
+        let isStrict =
+            !control.flags.isDisjoint(with: [.mustRevalidate, .proxyRevalidate]) || control.sharedMaxAge != nil
         let isAlwaysValidated = control.flags.contains(.noCache)
         let maybeStale = !isStrict && !isAlwaysValidated
         return Freshness(

@@ -73,6 +73,8 @@ public struct CacheState {
         public var hasFailed = false
         /// Whether only responses are used that are for all callers, as it has credentials.
         public var hasCredentials = false
+        /// Whether its response can be validated while it is served.
+        public var canRefresh = true
         /// Whether it can wait for others.
         public var mayWait = true
 
@@ -106,10 +108,13 @@ public struct CacheState {
             switch response.freshness.use(for: query.request, at: query.now) {
             case .fresh: return .serve(response)
             case .stale: return .serveStale(response, refresh: nil)
-            case .background: return .serveStale(response, refresh: beginRefresh(query, primaryCount))
+            case .background where query.request.control.flags.contains(.onlyIfCached):
+                return .serveStale(response, refresh: nil)
+            case .background where query.canRefresh:
+                return .serveStale(response, refresh: beginRefresh(query, primaryCount))
             case .validate where query.hasFailed && response.freshness.isUsableOnError(at: query.now):
                 return .serveStale(response, refresh: nil)
-            case .validate: stale = response
+            case .validate, .background: stale = response
             }
         }
         if query.request.control.flags.contains(.onlyIfCached) { return .lack }
@@ -148,9 +153,9 @@ public struct CacheState {
         isPassed: Bool,
         _ makeWaiter: (Int) -> CacheWaiter
     ) -> Decision {
-        // What comes for a part, or only if there is news, is of no use to others; of what is validated, all comes.
-        let isPartial = stale == nil && !query.request.traits.isDisjoint(with: [.range, .validates])
-        guard !isPassed, !isPartial, !query.isAlone else {
+        // What comes for a part, or only if there is news, is of no use to others; where the cache itself asks, all comes.
+        let isPartial = stale?.hasValidator != true && !query.request.traits.isDisjoint(with: [.range, .validates])
+        guard !isPassed, !isPartial, !query.isAlone, !query.request.wantsValidation else {
             return .pass(makeFlight(query, primaryCount), stale: stale)
         }
         let key = query.key.readable.array
@@ -187,15 +192,22 @@ public struct CacheState {
 
     // MARK: Responses
 
-    /// Takes room for bytes of a body that is being fetched; false if there is none.
+    /// Takes room for bytes of a body that is being fetched; false if there is none that is not in use.
     public mutating func reserve(_ count: Int) -> Bool {
-        guard entries.reserved + count <= entries.limit else { return false }
+        guard entries.reserved + count <= entries.unprotected else { return false }
         entries.reserved += count
         return true
     }
 
     /// Gives room back.
     public mutating func release(_ count: Int) { entries.reserved -= count }
+
+    /// The response of a flight can be used for no other request when it has come: those that wait go upstream at once.
+    public mutating func open(_ flight: CacheFlight) -> [CacheWaiter] {
+        guard let known = flights[flight.key], known.number == flight.number else { return [] }
+        flights[flight.key] = nil
+        return known.waiters
+    }
 
     /// A flight has ended.
     ///
@@ -216,8 +228,8 @@ public struct CacheState {
         if known != nil { flights[flight.key] = nil }
         switch end {
         case .stored(let response, let names):
-            if flight.stamp == stamps.stamp(of: flight.resource) { store(response, names, flight, head) }
-            return (waiters, .decideAnew)
+            guard flight.stamp == stamps.stamp(of: flight.resource) else { return (waiters, .decideAnew) }
+            return (waiters, store(response, names, flight, head) ? .decideAnew : .goOn)
         case .passed:
             // Nobody waits for those that go by themselves, and what is stored is none of their business.
             guard known != nil else { return ([], .goOn) }
@@ -226,6 +238,7 @@ public struct CacheState {
             entries.insert(.passed(until: now + Self.passTime), flight.key, hash: hash, cost: cost)
             return (waiters, .goOn)
         case .failed: return (waiters, .upstreamFailed)
+        case .dropped: return (waiters, .goOn)
         case .abandoned: return (waiters, .decideAnew)
         }
     }
@@ -235,7 +248,7 @@ public struct CacheState {
         _ names: VaryNames,
         _ flight: CacheFlight,
         _ head: HTTPHead
-    ) {
+    ) -> Bool {
         let key = ByteQueue()
         key.append(flight.primary)
         let mark = flight.primary
@@ -245,7 +258,25 @@ public struct CacheState {
         }
         let full = key.readable.array
         let cost = response.byteCount + full.capacity + SegmentedLRU<Entry>.overhead
-        entries.insert(.response(response), full, hash: full.span.seededHash, cost: cost)
+        return entries.insert(.response(response), full, hash: full.span.seededHash, cost: cost)
+    }
+
+    /// The response of a flight could not be validated: that is not tried again before `time`.
+    public mutating func postpone(_ flight: CacheFlight, _ stale: CachedResponse, until time: Instant) {
+        let hash = flight.key.span.seededHash
+        guard let place = entries.place(of: flight.key.span, hash: hash),
+            case .response(let known)? = entries.value(at: place), known === stale
+        else { return }
+        var freshness = stale.freshness
+        freshness.refreshesAfter = time
+        let cost = stale.byteCount + flight.key.capacity + SegmentedLRU<Entry>.overhead
+        let postponed = CachedResponse(stale, freshness)
+        entries.insert(.response(postponed), flight.key, hash: hash, cost: cost)
+    }
+
+    /// A stored response is none of its target any more.
+    public mutating func drop(_ flight: CacheFlight) {
+        entries.remove(flight.key.span, hash: flight.key.span.seededHash)
     }
 
     // MARK: Changes

@@ -54,6 +54,20 @@ public final class CachedResponse: Sendable {
             }
     }
 
+    /// The same response with another freshness.
+    init(_ other: CachedResponse, _ freshness: Freshness) {
+        (status, fields, body, trailers) = (other.status, other.fields, other.body, other.trailers)
+        (entityTag, lastModified, stamp) = (other.entityTag, other.lastModified, other.stamp)
+        self.freshness = freshness
+    }
+
+    /// Whether a head that says that it is still good is of another version, going by strong tags.
+    public func isOther(than head: HTTPHead) -> Bool {
+        guard let index = head.first(EntityTag.field), let own = entityTag else { return false }
+        let new = head.value(at: index)
+        return !EntityTag.weaklyEqual(new, own.span)
+    }
+
     /// What it was made of, to be changed for one that was validated.
     public var content: Content { Content(status: status, fields: fields, body: body, trailers: trailers) }
 

@@ -21,8 +21,18 @@ public struct Freshness: Equatable, Sendable {
     /// Whether callers with credentials may have it as well, whoever it was fetched for (RFC 9111 §3.5).
     let isForAll: Bool
 
-    /// How old it is.
-    public func age(at now: Instant) -> Duration { initialAge + (now - received) }
+    /// When it may be validated in the background again, after that has failed.
+    var refreshesAfter = Instant.min
+
+    /// How old it is; a date of the upstream may be centuries off, and no age is more than some decades.
+    public func age(at now: Instant) -> Duration { min(initialAge, Self.maxAge) + (now - received) }
+
+    private static let maxAge = (1 << 31) * Duration.second
+
+    /// Whether a plain request can have it now.
+    public func isReusable(at now: Instant) -> Bool {
+        !isAlwaysValidated && -remaining(at: now) < max(.nanoseconds(0), staleWhileRevalidate)
+    }
 
     /// How long it is still fresh; negative once it is stale.
     public func remaining(at now: Instant) -> Duration { lifetime - age(at: now) }
@@ -48,7 +58,8 @@ public struct Freshness: Equatable, Sendable {
         if isYoung, remaining > .zero, control.minFresh.map({ remaining >= $0 }) ?? true { return .fresh }
         guard maybeStale, control.minFresh == nil else { return .validate }
         if isYoung || control.maxStale != nil, let allowed = control.maxStale, -remaining <= allowed { return .stale }
-        return isYoung && -remaining < staleWhileRevalidate ? .background : .validate
+        guard isYoung, -remaining < staleWhileRevalidate else { return .validate }
+        return now < refreshesAfter ? .stale : .background
     }
 
     /// Whether it may be used as the upstream has failed.

@@ -48,6 +48,9 @@ struct SegmentedLRU<Value> {
         self.limit = limit
     }
 
+    /// What there is for values that were used once, and for what else takes room.
+    var unprotected: Int { limit - protected.cost }
+
     /// What all values cost together.
     var cost: Int { probation.cost + protected.cost }
 

@@ -16,7 +16,8 @@ public enum StoredPart: Equatable, Sendable {
     /// Evaluates the conditions and the range of a request of a response that is used for it.
     public init(of response: CachedResponse, _ request: CacheRequest, _ head: HTTPHead) {
         self = .whole
-        guard response.status == 200 else { return }
+        // A POST of an RPC has none of these.
+        guard response.status == 200, head.method.equals("GET") || head.method.equals("HEAD") else { return }
         if request.traits.contains(.validates), Self.isKnown(response, head) { self = .notModified }
         guard self == .whole, request.traits.contains(.range), head.method.equals("GET") else { return }
         guard let index = head.first(Self.range), Self.rangeCounts(response, head) else { return }

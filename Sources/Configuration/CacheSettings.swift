@@ -32,8 +32,8 @@ public struct CacheSettings: Equatable, Hashable, Sendable {
         mark = section.mark
         Name.check(name, at: mark, into: section.section.diagnostics)
         if object > bytes {
-            let problem = "\"object\" is larger than \"bytes\", so that no such response has room"
-            section.section.report("\(problem); lower it, or raise \"bytes\"", at: "object")
+            let problem = "\"object\" (default 1MiB) is larger than \"bytes\", so that no such response has room"
+            section.section.report("\(problem); write a smaller \"object\", or raise \"bytes\"", at: "bytes")
         }
     }
 }

@@ -28,7 +28,12 @@ public struct RouteSettings: Equatable, Sendable {
             .string,
             "The name of the upstream. It may be missing if there is only one upstream, or if the chain responds."
         ),
-        Option("chain", .string, "The name of a chain in `chains`. The default is the chain in `interceptors`."),
+        Option(
+            "chain",
+            .string,
+            shape: .either([.value(.string), .chain]),
+            "The name of a chain in `chains`, or a chain of its own. The default is the chain in `interceptors`."
+        ),
     ]
 
     init(name: MarkedString? = nil, match: ConditionSettings?, upstream: String?, chain: String?, mark: Mark) {

@@ -52,7 +52,8 @@ public struct Settings: Equatable, Sendable {
         respondingKinds: Set<String> = [],
         variable: (String) -> String? = { _ in nil }
     ) {
-        let root = Shorthand.expand(root ?? Node(.null, at: .start), into: diagnostics)
+        let long = Shorthand.expand(root ?? Node(.null, at: .start), into: diagnostics)
+        let root = Shorthand.nameChains(of: long)
         let section = Section(root, Self.options, into: diagnostics)
         listeners = section.sections("listeners").compactMap(ListenerSettings.init)
         upstreams = section.named("upstreams").compactMap(UpstreamSettings.init).sorted { $0.name < $1.name }

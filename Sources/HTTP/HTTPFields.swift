@@ -6,8 +6,6 @@ internal import Bytes
 public struct HTTPFields: Sendable {
     private var lines: [UInt8] = []
     private var fields: [HTTPHead.Field] = []
-    /// A bit for each known field.
-    private var known: UInt32 = 0
 
     /// No fields.
     public init() {}
@@ -36,7 +34,6 @@ public struct HTTPFields: Sendable {
                 lineCount: Int32(truncatingIfNeeded: lines.count - start)
             )
         )
-        known |= kind.bit
     }
 
     /// The number of fields.

@@ -68,6 +68,7 @@ package final class Plan: Sendable {
             guard let upstream = route.upstream.flatMap({ settings.upstream(named: $0) }) else { continue }
             let chain = chains.first { $0.name == route.chain ?? "" } ?? chains[0]
             chain.plan.reportRejections(to: upstream, of: settings.items(of: route), into: diagnostics)
+            chain.plan.reportSharing(of: upstream, into: diagnostics)
         }
         let defaults = settings.upstreams.map { ($0.name, RequestDefaults($0.defaults, into: diagnostics)) }
         self.defaults = Dictionary(defaults) { first, _ in first }.compactMapValues { $0 }

@@ -55,7 +55,7 @@ final class CacheFetch {
 
     /// Asks the upstream only whether the stored response is still good, of which the caller's own conditions are evaluated.
     func prepare(_ request: HTTPHead) {
-        guard let stale, validates else { return }
+        guard let stale, validates || isBackground else { return }
         for name in [Self.ifNoneMatch, Self.ifModifiedSince, Self.range, Self.ifRange] { request.remove(name) }
         if let tag = stale.entityTag { request.set(Self.ifNoneMatch, tag.span) }
         guard let index = stale.fields.first(Self.lastModified) else { return }
@@ -75,8 +75,12 @@ final class CacheFetch {
     var isStoring: Bool { arrived != nil }
 
     /// The head of a response has come that is to be stored.
-    func begin(_ head: HTTPHead, _ freshness: Freshness) {
+    func begin(_ head: HTTPHead, _ freshness: Freshness, at now: Instant) {
         drop()
+        if !freshness.isReusable(at: now) {
+            let flight = flight
+            for waiter in store.withState({ $0.open(flight) }) { waiter.wake(.goOn) }
+        }
         arrived = Arrived(
             status: head.status,
             fields: Self.fields(of: head),
@@ -93,28 +97,49 @@ final class CacheFetch {
         }
     }
 
-    /// Keeps bytes of the body; false if there is no room for them.
-    func append(_ bytes: Span<UInt8>) -> Bool {
-        guard let arrived else { return true }
-        let count = bytes.count
-        guard arrived.body.count + count <= store.settings.object,
-            store.withState({ $0.reserve(count) })
-        else { return false }
-        reserved += count
+    /// What becomes of bytes of a body.
+    enum Capture {
+        case kept, tooLarge, noRoom
+        /// It has more than one message.
+        case stream
+    }
+
+    /// Keeps bytes of the body.
+    func append(_ bytes: Span<UInt8>, in rpcProtocol: RPCProtocol) -> Capture {
+        guard let arrived else { return .kept }
+        let needed = arrived.body.count + bytes.count
+        guard needed <= store.settings.object else { return .tooLarge }
+        if needed > reserved {
+            // In steps, as others wait for the store meanwhile.
+            let more = max(needed - reserved, min(64 * 1024, store.settings.object - reserved))
+            guard store.withState({ $0.reserve(more) }) else { return .noRoom }
+            reserved += more
+        }
         arrived.body.append(bytes)
-        return true
+        guard rpcProtocol == .grpc || rpcProtocol == .grpcWeb, needed > Envelope.size else { return .kept }
+        let end = Self.firstEnd(arrived.body)
+        return needed <= end || Self.isOne(arrived.body, endingAt: end) ? .kept : .stream
     }
 
     /// Whether the body is one message, as that of a unary RPC; a stream may have the same type.
     func isOneMessage(in rpcProtocol: RPCProtocol) -> Bool {
         guard let arrived, rpcProtocol.hasEnvelopes else { return true }
-        let queue = rpcProtocol == .grpcWebText ? Self.decoded(arrived.body) : arrived.body
-        let body = queue.readable
+        let body = rpcProtocol == .grpcWebText ? Self.decoded(arrived.body) : arrived.body
         guard body.count >= Envelope.size else { return false }
-        let length = (1..<Envelope.size).reduce(0) { $0 << 8 | Int(body[$1]) }
-        let end = Envelope.size + length
-        return body[0] & ~Envelope.compressed == 0
-            && (end == body.count || end < body.count && body[end] & Envelope.trailers != 0)
+        return Self.isOne(body, endingAt: Self.firstEnd(body))
+    }
+
+    /// Where the first message of a body ends.
+    private static func firstEnd(_ body: ByteQueue) -> Int {
+        let bytes = body.readable
+        return Envelope.size + (1..<Envelope.size).reduce(0) { $0 << 8 | Int(bytes[$1]) }
+    }
+
+    /// Whether only trailers are behind the first message, if there are any.
+    private static func isOne(_ body: ByteQueue, endingAt end: Int) -> Bool {
+        let bytes = body.readable
+        guard bytes[0] & ~Envelope.compressed == 0, end <= bytes.count else { return false }
+        return end == bytes.count || bytes[end] & Envelope.trailers != 0
     }
 
     private static func decoded(_ text: ByteQueue) -> ByteQueue {
@@ -154,7 +179,7 @@ final class CacheFetch {
     /// The upstream says that the stored response is still good: it is stored with the fields that have come
     /// (RFC 9111 §4.3.4).
     ///
-    /// - Returns: the response; none if the new fields do not let it be stored.
+    /// - Returns: the response for the call; one whose new fields do not let it be stored is not.
     func freshen(
         _ arrived: HTTPHead,
         _ rule: CacheRule,
@@ -162,16 +187,35 @@ final class CacheFetch {
         _ times: CacheRule.Times
     ) -> CachedResponse? {
         guard let stale else { return nil }
-        let merged = stale.head(updatedBy: arrived)
-        guard let freshness = rule.freshness(of: merged, hasCredentials: hasCredentials, times) else {
-            end(.passed, at: times.received)
-            return nil
+        // One that confirms another version says nothing of this one, but that the upstream still has it.
+        guard !stale.isOther(than: arrived) else {
+            forgo(at: times.received)
+            return stale
         }
+        let merged = stale.head(updatedBy: arrived)
         var content = stale.content
         content.fields = Self.fields(of: merged)
+        guard let freshness = rule.freshness(of: merged, hasCredentials: hasCredentials, times) else {
+            forgo(at: times.received)
+            return CachedResponse(content, stale.freshness, for: flight)
+        }
         let response = CachedResponse(content, freshness, for: flight)
         end(.stored(response, VaryNames(merged)), at: times.received)
         return response
+    }
+
+    /// What is stored is not used any more.
+    private func forgo(at now: Instant) {
+        let flight = flight
+        store.withState { $0.drop(flight) }
+        end(.passed, at: now)
+    }
+
+    /// The upstream could not be asked whether the stored response is still good: nobody asks it before `time`.
+    func postpone(until time: Instant) {
+        guard let stale else { return }
+        let flight = flight
+        store.withState { $0.postpone(flight, stale, until: time) }
     }
 
     /// Whether the response to a HEAD request is of another one than the stored response (RFC 9111 §4.3.5).

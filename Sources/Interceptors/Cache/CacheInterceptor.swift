@@ -39,7 +39,7 @@ final class CacheInterceptor: Interceptor {
             worker.shared.object(settings.name, fits: { $0.settings == settings }, make: { CacheStore(settings) })
         }
         let scopes = worker.shared.object("scopes", make: CacheScopes.init)
-        key = CacheKey(plan.key, before: plan.following, scopes)
+        key = CacheKey(plan.key, within: plan.around, scopes)
         waiters = worker.shared { CacheWaiters(on: worker.loop) }
         sharesCredentials = plan.keyParts.contains("header:authorization")
         sharesCookies = plan.ignoresCookies || plan.keyParts.contains("header:cookie")
@@ -59,8 +59,11 @@ final class CacheInterceptor: Interceptor {
         switch call.rpcProtocol {
         case .http, .connectGet: return plainHead(call)
         default:
-            guard call.rpcProtocol != .connectStream, plan.methods?.contains(call) == true else { return pass(call) }
-            let wait = CacheWait()
+            guard call.rpcProtocol != .connectStream, plan.methods?.contains(call) == true else {
+                // Its path may be that of a GET as well.
+                return call.rpcProtocol == .connectUnary ? changing(call) : pass(call)
+            }
+            let wait = CacheWait(needsMessage: true)
             call[stateOf: self] = .waiting(wait)
             return .suspend(wait.suspension)
         }
@@ -72,8 +75,13 @@ final class CacheInterceptor: Interceptor {
             return call.awaitsBody ? bypass(call) : decide(call, nil)
         }
         guard !request.method.equals("OPTIONS"), !request.method.equals("TRACE") else { return pass(call) }
-        key.writeResource(call, request.target)
         call.note(cache: .bypass)
+        return changing(call)
+    }
+
+    private func changing(_ call: Call) -> Verdict {
+        let request = call.request
+        key.writeResource(call, request.target)
         call[stateOf: self] = .changing(key.resource)
         return .next
     }
@@ -104,6 +112,7 @@ final class CacheInterceptor: Interceptor {
 
     /// Likewise, although it might have been one.
     private func bypass(_ call: Call) -> Verdict {
+        if case .waiting(let wait)? = call[stateOf: self] { wait.end() }
         call.note(cache: .bypass)
         call[stateOf: self] = .passing("fwd=bypass")
         return .next
@@ -133,12 +142,13 @@ final class CacheInterceptor: Interceptor {
         query.hasCredentials = request.traits.contains(.authorization) && !sharesCredentials
         query.hasFailed = if case .upstreamFailed? = word { true } else { false }
         let isLate = word.map { if case .decideAnew = $0 { false } else { true } } ?? false
+        query.canRefresh = isPlain(call) && head.method.equals("GET")
         query.isAlone = query.hasCredentials || isLate || head.method.equals("HEAD")
         query.mayWait = plan.waitLimit > .zero
         var waiting = wait
         let decision = store.withState { state in
             state.decide(query) { number in
-                let kept = waiting ?? CacheWait()
+                let kept = waiting ?? CacheWait(needsMessage: false)
                 waiting = kept
                 let (waiter, bell) = waiters.makeWaiter(number) { [unowned self] in woken(call, kept, $0) }
                 kept.bell = bell
@@ -197,7 +207,8 @@ final class CacheInterceptor: Interceptor {
     ) -> Verdict {
         guard let store else { return .next }
         let isApart = request.traits.contains(.authorization) && !sharesCredentials
-        let causeOfStale: StaticString = request.control.isPresent ? "fwd=request" : "fwd=stale"
+        let isAsked = request.wantsValidation || request.control.maxAge != nil
+        let causeOfStale: StaticString = isAsked || request.control.minFresh != nil ? "fwd=request" : "fwd=stale"
         let cause = stale != nil ? causeOfStale : isApart ? "fwd=bypass" : "fwd=miss"
         let fetch = CacheFetch(flight, call, cause, stale: stale, in: store)
         if isApart, stale == nil { note(.bypass, fetch, call) }
@@ -211,12 +222,13 @@ final class CacheInterceptor: Interceptor {
         guard let store else { return }
         let fetch = CacheFetch(flight, call, "fwd=stale", stale: stale, in: store, isBackground: true)
         // The message of an RPC is not at hand any more.
-        let request = call.request
-        let isBegun =
-            (call.rpcProtocol == .http || call.rpcProtocol == .connectGet) && request.method.equals("GET")
-            && call.beginInBackground(at: self, keeping: .fetching(fetch))
+        let isBegun = call.beginInBackground(at: self, keeping: .fetching(fetch), limit: Self.refreshLimit)
         if !isBegun { fetch.end(.abandoned, at: call.now) }
     }
+
+    /// How long a refresh in the background takes at most, and how long none begins after one has failed.
+    private static let refreshLimit = 30 * Duration.second
+    private static let refreshPause = Duration.second
 
     // MARK: Waiting
 
@@ -236,6 +248,7 @@ final class CacheInterceptor: Interceptor {
     }
 
     private func woken(_ call: Call, _ wait: CacheWait, _ word: CacheWaiter.Word) {
+        guard !wait.isOver else { return }
         if let verdict = decide(call, word, wait) { wait.suspension.resume(verdict) }
     }
 
@@ -275,8 +288,12 @@ final class CacheInterceptor: Interceptor {
 
     private func responseHead(_ head: HTTPHead, _ call: Call, _ fetch: CacheFetch) -> Verdict {
         let now = call.now
+        guard call.hasUpstreamResponse || call.upstreamError != nil else { return decidedHere(head, call, fetch) }
         guard call.hasUpstreamResponse, !Self.isFailure(head) else { return failed(head, call, fetch) }
-        let isRPC = call.rpcProtocol != .http && call.rpcProtocol != .connectGet
+        let isRPC = !isPlain(call)
+        if isRPC, let index = head.first(.grpcStatus), !head.value(at: index).equals("0") {
+            return decidedHere(head, call, fetch)
+        }
         let times = CacheRule.Times(requested: fetch.flight.began, received: now, wall: Clock.wall)
         let hasCredentials = fetch.head.first(.authorization) != nil && !sharesCredentials
         let rule = isRPC ? rpcRule : plan.rule
@@ -293,11 +310,23 @@ final class CacheInterceptor: Interceptor {
         guard let freshness, !isTooLarge else {
             fetch.end(.passed, at: now)
             addStatus(fetch.cause, to: head, call)
-            return pass(call)
+            return fetch.isBackground ? .reset : pass(call)
         }
-        fetch.begin(head, freshness)
+        fetch.begin(head, freshness, at: now)
         addStatus(fetch.cause, isStored: true, to: head, call)
         return .next
+    }
+
+    /// Whether the request of a call has no message in its body.
+    private func isPlain(_ call: Call) -> Bool { call.rpcProtocol == .http || call.rpcProtocol == .connectGet }
+
+    /// The response is not for others this time: it is an error, an interceptor behind the cache has decided, or the caller's
+    /// time is over.
+    private func decidedHere(_ head: HTTPHead, _ call: Call, _ fetch: CacheFetch) -> Verdict {
+        note(.miss, fetch, call)
+        addStatus(fetch.cause, to: head, call)
+        fetch.end(call.ownCode == .deadlineExceeded ? .abandoned : .dropped, at: call.now)
+        return pass(call)
     }
 
     private func addStatus(_ text: StaticString, isStored: Bool = false, to head: HTTPHead, _ call: Call) {
@@ -316,8 +345,10 @@ final class CacheInterceptor: Interceptor {
     /// The upstream has failed, or is not there: what is stale may do.
     private func failed(_ head: HTTPHead, _ call: Call, _ fetch: CacheFetch) -> Verdict {
         fetch.end(.failed, at: call.now)
+        if fetch.isBackground { fetch.postpone(until: call.now + Self.refreshPause) }
         guard let stale = fetch.stale, stale.freshness.isUsableOnError(at: call.now), !fetch.isBackground else {
             note(.miss, fetch, call)
+            addStatus(fetch.cause, to: head, call)
             return pass(call)
         }
         note(.stale, fetch, call)
@@ -332,8 +363,8 @@ final class CacheInterceptor: Interceptor {
         _ rule: CacheRule,
         _ times: CacheRule.Times
     ) -> Verdict {
-        let hasCredentials = fetch.head.first(.authorization) != nil && !sharesCredentials
-        guard let response = fetch.freshen(head, rule, hasCredentials: hasCredentials, times) else { return pass(call) }
+        let isApart = fetch.head.first(.authorization) != nil && !sharesCredentials
+        guard let response = fetch.freshen(head, rule, hasCredentials: isApart, times) else { return pass(call) }
         note(.revalidated, fetch, call)
         let reply = CacheReply(response, CacheRequest(fetch.head), fetch.head, for: call, scratch)
         return .respondStored(reply.response("fwd=stale; fwd-status=304", at: call.now))
@@ -347,9 +378,16 @@ final class CacheInterceptor: Interceptor {
 
     func responseBytes(_ bytes: Span<UInt8>, _ call: Call) {
         guard case .fetching(let fetch)? = call[stateOf: self], fetch.isStoring else { return }
-        guard !fetch.append(bytes) else { return }
-        worker.limitHit(.cacheObject)
-        fetch.end(.passed, at: call.now)
+        switch fetch.append(bytes, in: call.rpcProtocol) {
+        case .kept: break
+        case .stream: fetch.end(.passed, at: call.now)
+        case .tooLarge:
+            worker.limitHit(.cacheObject)
+            fetch.end(.passed, at: call.now)
+        case .noRoom:
+            worker.limitHit(.cacheRoom)
+            fetch.end(.dropped, at: call.now)
+        }
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
@@ -368,7 +406,9 @@ final class CacheInterceptor: Interceptor {
         case .fetching(let fetch)?:
             note(.miss, fetch, call)
             // Whoever waits may still want it; what has failed may fail again.
-            fetch.end(call.decidedBy == "caller" ? .abandoned : .failed, at: call.now)
+            let isOfCaller = call.decidedBy == "caller" || call.code == .deadlineExceeded && call.upstreamError == nil
+            fetch.end(isOfCaller ? .abandoned : .failed, at: call.now)
+            if fetch.isBackground { fetch.postpone(until: call.now + Self.refreshPause) }
         case .waiting(let wait)?: wait.end()
         case .changing?, .passing?, nil: break
         }

@@ -12,26 +12,26 @@ final class CacheKey {
     /// The hash of the name of the target: the upstream, the host, the path and the query.
     private(set) var resource = 0
     private let template: Template?
-    private let following: [ChainItem]
+    private let around: CacheSurroundings
     private let scopes: CacheScopes
-    /// The number of what stands behind the cache, for calls to one upstream.
-    private var scope: (upstream: Upstream?, number: Int)?
+    /// The numbers of what stands around the cache, for calls to each upstream.
+    private var numbers: [ObjectIdentifier: (upstream: Upstream, number: Int)] = [:]
 
     /// Writes keys with the values of a template.
     ///
     /// - Parameters:
     ///   - template: what tells callers apart that are not to share.
-    ///   - following: the items of the chain behind the cache.
-    ///   - scopes: the numbers of what stands behind caches.
-    init(_ template: Template?, before following: [ChainItem], _ scopes: CacheScopes) {
-        (self.template, self.following, self.scopes) = (template?.copy, following, scopes)
+    ///   - around: what stands around the cache.
+    ///   - scopes: the numbers of what stands around caches.
+    init(_ template: Template?, within around: CacheSurroundings, _ scopes: CacheScopes) {
+        (self.template, self.around, self.scopes) = (template?.copy, around, scopes)
     }
 
     private func scope(of call: Call) -> Int {
-        let upstream = call.upstream
-        if let scope, scope.upstream === upstream { return scope.number }
-        let number = scopes.number(of: following, upstream?.settings.url)
-        scope = (upstream, number)
+        guard let upstream = call.upstream else { return 0 }
+        if let known = numbers[ObjectIdentifier(upstream)] { return known.number }
+        let number = scopes.number(of: around, upstream.settings)
+        numbers[ObjectIdentifier(upstream)] = (upstream, number)
         return number
     }
 
@@ -57,30 +57,46 @@ final class CacheKey {
         // Of the response, the codec and the compression depend on them.
         for name in Self.negotiated {
             bytes.append(byte: 0)
-            if let index = request.first(name) { bytes.append(request.value(at: index)) }
+            var index = request.first(name)
+            while let found = index {
+                bytes.append(request.value(at: found))
+                bytes.append(byte: UInt8(ascii: ","))
+                index = request.first(name, from: found + 1)
+            }
         }
+        bytes.append(byte: 0)
+        // No message can be taken for what follows it in other keys.
+        bytes.append(decimal: message.count)
         bytes.append(byte: 0)
         bytes.append(message)
     }
 
     /// Writes the name of a target of the upstream of a call, which its key begins with.
     func writeResource(_ call: Call, _ target: Span<UInt8>) {
-        let (received, bytes) = (call.received, bytes)
+        let (received, request, bytes) = (call.received, call.request, bytes)
         bytes.removeAll()
         if let name = call.upstreamName { bytes.append(text: name) }
         bytes.append(byte: 0)
-        bytes.append(received.authority)
+        append(host: received.authority)
+        bytes.append(byte: 0)
+        append(host: request.authority)
         bytes.append(byte: 0)
         bytes.append(target)
         resource = bytes.readable.seededHash
         bytes.append(byte: 0)
     }
 
+    private func append(host: Span<UInt8>) {
+        for index in host.indices { bytes.append(byte: host[index].lowercasedASCII) }
+    }
+
     /// Whether a key is of a target that begins like this.
     static func isOf(target prefix: [UInt8], _ key: [UInt8]) -> Bool {
         let key = key.span
-        guard let name = key.firstIndex(of: 0), let host = key.firstIndex(of: 0, from: name + 1) else { return false }
-        return key.extracting(host + 1..<key.count).hasPrefix(prefix)
+        guard let name = key.firstIndex(of: 0), let host = key.firstIndex(of: 0, from: name + 1),
+            let upstreamHost = key.firstIndex(of: 0, from: host + 1)
+        else { return false }
+        return key.extracting(upstreamHost + 1..<key.count).hasPrefix(prefix)
     }
 
     private static let negotiated = ["content-type", "grpc-accept-encoding", "accept-encoding"].map(FieldName.init)

@@ -14,6 +14,7 @@ struct CachePlan: InterceptorPlan, SharesResponses {
             Stores responses to GET requests, and to unary RPCs that you list, and serves them again while they are \
             fresh (RFC 9111). The interceptors before it see each call, those after it only what goes to the upstream.
             """,
+        rewrites: true,
         options: [
             Option("in", .string, required: true, example: "small", "The name of a cache in `caches`."),
             Option(
@@ -78,8 +79,8 @@ struct CachePlan: InterceptorPlan, SharesResponses {
     let ignoresCookies: Bool
     let waitLimit: Duration
     let methods: CacheMethods?
-    /// What stands behind it.
-    let following: [ChainItem]
+    /// What stands around it.
+    let around: CacheSurroundings
 
     init(_ section: Section, _ context: BuildContext) {
         let name = section.string("in")
@@ -96,12 +97,22 @@ struct CachePlan: InterceptorPlan, SharesResponses {
             staleWhileRevalidate: section.duration("stale_while_revalidate")
         )
         let key = section.marked("key").map { Template($0.text, at: $0.mark, into: section.diagnostics) }
-        self.key = key?.constant == nil ? key : nil
+        if key?.constant != nil {
+            section.report(
+                "\"key\" is the same for all calls; write a placeholder, such as {header:x-tenant}",
+                at: "key"
+            )
+        }
+        self.key = key
         keyParts = key?.callerParts ?? []
         ignoresCookies = section.string(ifGiven: "cookies") != nil
         waitLimit = section.duration("wait") ?? .zero
         methods = section.has("rpc") ? CacheMethods(section.section("rpc")) : nil
-        following = context.following
+        around = CacheSurroundings(
+            chain: context.chain.filter { !CallerDependence.watches($0.kind) },
+            calls: context.resources.calls.settings,
+            mocks: context.resources.mocks
+        )
         var events: EventSet = [.requestHead, .responseHead, .responseBytes, .finished]
         if methods != nil { events.formUnion([.requestMessages, .requestEnd]) }
         self.events = events

@@ -32,25 +32,36 @@ public final class CacheStore: Sendable {
     func withState<Result>(_ body: (inout CacheState) -> Result) -> Result { state.withLock(body) }
 }
 
-/// Numbers what stands behind caches: responses that came through other interceptors, or from elsewhere, are others.
+/// What stands around a cache and has a part in its responses: another one brings others.
+struct CacheSurroundings: Equatable, Sendable {
+    /// The items of the chain, without those that only watch.
+    let chain: [ChainItem]
+    /// The named calls of the file.
+    let calls: [CallSettings]
+    /// The mocks of the file.
+    let mocks: [MockSettings]
+}
+
+/// Numbers what stands around caches: responses that came through other interceptors, or from elsewhere, are others.
 ///
 /// Safe on any thread.
 final class CacheScopes: Sendable {
-    private static let limit = 256
+    private static let limit = 4096
 
     private struct Known {
-        var scopes: [(items: [ChainItem], url: UpstreamURL?, number: Int)] = []
+        var scopes: [(around: CacheSurroundings, upstream: UpstreamSettings, number: Int)] = []
         var last = 0
     }
 
     private let known = Locked(Known())
 
-    /// The number of some items of a chain and of an upstream's URL, which is the same for those that say the same.
-    func number(of items: [ChainItem], _ url: UpstreamURL?) -> Int {
+    /// The number of some surroundings and an upstream, which is the same for those that say the same.
+    func number(of around: CacheSurroundings, _ upstream: UpstreamSettings) -> Int {
         known.withLock { known in
-            if let scope = known.scopes.first(where: { $0.url == url && $0.items == items }) { return scope.number }
+            let scope = known.scopes.first { $0.upstream == upstream && $0.around == around }
+            if let scope { return scope.number }
             known.last += 1
-            known.scopes.append((items, url, known.last))
+            known.scopes.append((around, upstream, known.last))
             if known.scopes.count > Self.limit { known.scopes.removeFirst() }
             return known.last
         }

@@ -24,9 +24,7 @@ struct TokenPlan: InterceptorPlan, Redacting, DependsOnCaller {
         source = TokenTemplate(section, context)
         // A call without the phantom token is rejected, and so only those with it may have the response.
         let phantoms = bounds.secretHeaders.map { "header:\(String(decoding: $0.bytes, as: UTF8.self))" }
-        let call = section.has("call") ? section.section("call").string(ifGiven: "name") : nil
-        let ofCall = call.flatMap { context.resources.calls.call(named: $0) }?.callerParts ?? []
-        callerParts = ofCall.union(phantoms)
+        callerParts = Set(phantoms)
         let ahead = section.duration("refresh_ahead") ?? .zero
         if let constant = source?.constant {
             let credential = NamedCredential(name: context.name, source: constant, refreshAhead: ahead)

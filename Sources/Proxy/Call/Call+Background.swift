@@ -1,7 +1,7 @@
 internal import Events
 internal import HTTP
 internal import Protocols
-internal import Time
+public import Time
 
 /// Calls that nobody waits for: an interceptor sends the request of a call again, as it stands there.
 extension Call {
@@ -13,14 +13,18 @@ extension Call {
     /// - Parameters:
     ///   - link: the interceptor, whose `requestHead` is called.
     ///   - state: what that finds kept for the call.
+    ///   - limit: how long the call takes at most.
     /// - Returns: whether it has begun, and the interceptor has seen it.
-    public func beginInBackground<Link: Interceptor>(at link: Link, keeping state: Link.CallState) -> Bool {
+    public func beginInBackground<Link: Interceptor>(at link: Link, keeping state: Link.CallState, limit: Duration)
+        -> Bool
+    {
         guard !worker.context.memory.isExhausted else { return false }
         let head = worker.acquireHead()
         head.copy(received)
         let stream = BackgroundStream(callerLeg.stream.version, on: worker)
         let call = Call(stream, head: head, end: true, from: peer, on: callerLeg.listener)
         stream.call = call
+        call.limitTime(to: limit)
         return call.start(like: self, at: run.index(of: link)) { call[stateOf: link] = state }
     }
 

@@ -36,7 +36,8 @@ extension Call {
         let queues = [upstreamLeg.outbox, upstreamLeg.retryBuffer.body, upstreamLeg.query, response.hold.body]
         let spool = upstreamLeg.retryBuffer.spool == nil ? 0 : Spool.memory
         let flowing = flows.request.heldBytes + flows.response.heldBytes + upstreamLeg.heldBytes + spool
-        return queues.reduce(Self.size + flowing) { $0 + ($1?.capacity ?? 0) }
+        let rest = response.rest?.range.count ?? 0
+        return queues.reduce(Self.size + flowing + rest) { $0 + ($1?.capacity ?? 0) }
     }
 
     package var waitsSince: Instant {

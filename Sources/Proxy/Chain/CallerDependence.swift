@@ -13,21 +13,83 @@ public protocol DependsOnCaller {
     var callerParts: Set<String> { get }
 }
 
-/// What of a caller a request depends on, beside what it asks for: `header:NAME`, `host`, `peer.uid`, `peer.gid` and
-/// `peer.unit`.
+/// What of a caller a request depends on, beside what it asks for: `header:NAME`, `peer.uid`, `peer.gid` and `peer.unit`.
 ///
-/// Pure; used when a configuration is loaded.
-enum CallerDependence {
+/// The host that it names is a part of what it asks for. Pure; used when a configuration is loaded.
+public enum CallerDependence {
     /// The placeholders that tell callers apart.
-    private static let placeholders: Set<String> = ["host", "peer.uid", "peer.gid"]
+    private static let placeholders: Set<String> = ["peer.uid", "peer.gid"]
+    /// The kinds that have no part in a response, or only limit calls.
+    private static let watching: Set<String> = [
+        "cache", "deadline", "fault", "limit", "log", "metrics", "record", "redact", "resume", "trace",
+    ]
+    /// The kinds that read and write the requests that come to a cache behind them.
+    private static let writing: Set<String> = ["headers", "rewrite", "token"]
 
-    /// What the texts of some options depend on.
-    static func parts(of node: Node) -> Set<String> {
+    /// Whether interceptors of a kind have no part in a response.
+    public static func watches(_ kind: String) -> Bool { watching.contains(kind) }
+
+    /// What an item behind a cache depends on.
+    ///
+    /// - Parameters:
+    ///   - item: the item.
+    ///   - plan: what its options came to.
+    ///   - calls: the named calls, whose requests it may send.
+    /// - Returns: what it depends on.
+    static func parts(of item: ChainItem, _ plan: any InterceptorPlan, _ calls: NamedCalls) -> Set<String> {
+        guard !watches(item.kind) else { return [] }
+        let own = (plan as? any DependsOnCaller)?.callerParts ?? []
+        let named = item.options.scalars.compactMap { calls.call(named: $0)?.callerParts }
+        let all = named.reduce(own.union(parts(of: item.options))) { $0.union($1) }
+        return all.union(renamed(item.options)).union(parts(of: item.when))
+    }
+
+    /// What an item before a cache depends on, where the key does not have what it writes.
+    ///
+    /// A cache sees `authorization` and `cookie` for what they are, and the target of the request.
+    static func parts(ofWriting item: ChainItem, _ plan: any InterceptorPlan, keyParts: Set<String>) -> Set<String> {
+        guard writing.contains(item.kind), item.kind != "rewrite" else { return [] }
+        let isInKey = { (name: String) in
+            ["authorization", "cookie"].contains(name) || keyParts.contains("header:\(name)")
+        }
+        guard item.kind == "token" else { return parts(of: item.options, unless: isInKey) }
+        let header = item.options.entries?.first { $0.key == "header" }?.value.text?.lowercased() ?? "authorization"
+        return isInKey(header) ? [] : parts(of: item.options).union((plan as? any DependsOnCaller)?.callerParts ?? [])
+    }
+
+    /// Whether an item adds `authorization`.
+    static func isCredential(_ item: ChainItem) -> Bool {
+        guard item.kind == "token" else { return false }
+        let header = item.options.entries?.first { $0.key == "header" }?.value.text?.lowercased()
+        return header == nil || header == "authorization"
+    }
+
+    /// What the texts of some options depend on, without those below a name that `isKnown` returns true for.
+    private static func parts(of node: Node, unless isKnown: (String) -> Bool = { _ in false }) -> Set<String> {
         switch node.content {
         case .null: []
         case .scalar(let text, _): parts(of: text)
-        case .sequence(let nodes): nodes.reduce(into: []) { $0.formUnion(parts(of: $1)) }
-        case .mapping(let entries): entries.reduce(into: []) { $0.formUnion(parts(of: $1.value)) }
+        case .sequence(let nodes): nodes.reduce(into: []) { $0.formUnion(parts(of: $1, unless: isKnown)) }
+        case .mapping(let entries):
+            entries.reduce(into: []) { all, entry in
+                if !isKnown(entry.key.lowercased()) { all.formUnion(parts(of: entry.value, unless: isKnown)) }
+            }
+        }
+    }
+
+    static func parts(of node: Node) -> Set<String> { parts(of: node, unless: { _ in false }) }
+
+    /// The headers that options give other names.
+    private static func renamed(_ node: Node) -> Set<String> {
+        switch node.content {
+        case .null, .scalar: []
+        case .sequence(let nodes): nodes.reduce(into: []) { $0.formUnion(renamed($1)) }
+        case .mapping(let entries):
+            entries.reduce(into: []) { all, entry in
+                let names = entry.key == "rename" ? entry.value.entries?.map(\.key) ?? [] : []
+                all.formUnion(names.map { "header:\($0.lowercased())" })
+                all.formUnion(renamed(entry.value))
+            }
         }
     }
 
@@ -46,7 +108,6 @@ enum CallerDependence {
     static func parts(of condition: ConditionSettings?) -> Set<String> {
         guard let condition else { return [] }
         var parts = Set(condition.headers.map { "header:\($0.name)" })
-        if !condition.hosts.isEmpty { parts.insert("host") }
         if !condition.peerUsers.isEmpty { parts.insert("peer.uid") }
         if !condition.peerGroups.isEmpty { parts.insert("peer.gid") }
         if !condition.peerUnits.isEmpty { parts.insert("peer.unit") }
@@ -60,37 +121,71 @@ extension Template {
         pieces.reduce(into: []) { parts, piece in
             switch piece {
             case .header(let name): parts.insert("header:\(String(decoding: name.bytes, as: UTF8.self))")
-            case .host: parts.insert("host")
             case .peerUser: parts.insert("peer.uid")
             case .peerGroup: parts.insert("peer.gid")
-            case .text, .upstreamHost, .path, .service, .method, .callID, .parameter: break
+            case .text, .host, .upstreamHost, .path, .service, .method, .callID, .parameter: break
             }
         }
     }
 }
 
+extension Node {
+    /// All scalars in it.
+    fileprivate var scalars: [String] {
+        switch content {
+        case .null: []
+        case .scalar(let text, _): [text]
+        case .sequence(let nodes): nodes.flatMap(\.scalars)
+        case .mapping(let entries): entries.flatMap(\.value.scalars)
+        }
+    }
+}
+
 extension ChainPlan {
-    /// Reports interceptors that send a caller's own requests behind one that gives the responses to other callers.
-    func reportSharing(_ items: [ChainItem], of kinds: Registry, into diagnostics: Diagnostics) {
+    /// Reports interceptors around one that gives responses to other callers, if these depend on who calls.
+    func reportSharing(_ items: [ChainItem], _ calls: NamedCalls, into diagnostics: Diagnostics) {
         for (index, link) in links.enumerated() {
             guard let sharing = link.interceptor as? any SharesResponses else { continue }
-            for (later, item) in zip(links, items).dropFirst(index + 1) {
-                let missing = Self.parts(later, item, kinds).subtracting(sharing.keyParts).sorted()
-                guard let first = missing.first else { continue }
+            for (other, (around, item)) in zip(links, items).enumerated() where other != index {
+                let parts =
+                    other > index
+                    ? CallerDependence.parts(of: item, around.interceptor, calls)
+                    : CallerDependence.parts(ofWriting: item, around.interceptor, keyParts: sharing.keyParts)
+                let missing = parts.subtracting(sharing.keyParts).sorted()
+                if other < index, CallerDependence.isCredential(item),
+                    !sharing.keyParts.contains("header:authorization")
+                {
+                    let problem =
+                        "requests have the token of \(Diagnostic.quote(item.name)) at the cache, which then serves "
+                    diagnostics.warn(
+                        "\(problem)only responses that are public; move the cache before it",
+                        at: item.kindMark
+                    )
+                }
+                guard !missing.isEmpty else { continue }
                 let names = missing.map { "{\($0)}" }.joined(separator: " and ")
                 let problem =
-                    "\(Diagnostic.quote(item.name)) depends on \(names), but \(Diagnostic.quote(link.name)) before it "
-                    + "gives the responses to other callers"
+                    "\(Diagnostic.quote(item.name)) depends on \(names), but \(Diagnostic.quote(link.name)) gives the "
+                    + "responses to other callers"
                 let advice =
-                    first == "peer.unit" ? "move it before the cache" : "add \(names) to \"key\" of the cache"
-                diagnostics.report("\(problem); \(advice)", at: item.kindMark)
+                    other > index ? "or move \(Diagnostic.quote(item.name)) before it" : "or write that header in it"
+                diagnostics.report("\(problem); add \(names) to its \"key\", \(advice)", at: item.kindMark)
             }
         }
     }
 
-    private static func parts(_ link: Link, _ item: ChainItem, _ kinds: Registry) -> Set<String> {
-        guard kinds.kind(named: item.kind)?.rewrites == true else { return [] }
-        let own = (link.interceptor as? any DependsOnCaller)?.callerParts ?? []
-        return own.union(CallerDependence.parts(of: item.options)).union(CallerDependence.parts(of: item.when))
+    /// Reports what an upstream adds to requests behind an interceptor that gives responses to other callers.
+    func reportSharing(of upstream: UpstreamSettings, into diagnostics: Diagnostics) {
+        for link in links {
+            guard let sharing = link.interceptor as? any SharesResponses else { continue }
+            for value in upstream.defaults.headers + upstream.defaults.query {
+                let missing = CallerDependence.parts(of: value.text).subtracting(sharing.keyParts).sorted()
+                guard !missing.isEmpty else { continue }
+                let names = missing.map { "{\($0)}" }.joined(separator: " and ")
+                let problem = "\(Diagnostic.quote(value.name)) depends on \(names), but "
+                let reason = "\(Diagnostic.quote(link.name)) gives the responses to other callers"
+                diagnostics.report("\(problem)\(reason); add \(names) to its \"key\"", at: value.mark)
+            }
+        }
     }
 }

@@ -34,12 +34,12 @@ struct ChainPlan: Sendable {
         }
         let items = items.prefix(Self.maxLength)
         var known: [ChainItem] = []
-        links = items.enumerated().compactMap { index, item in
-            let link = Link(item, before: items.dropFirst(index + 1), of: kinds, resources, into: diagnostics)
+        links = items.compactMap { item in
+            let link = Link(item, in: Array(items), of: kinds, resources, into: diagnostics)
             if link != nil { known.append(item) }
             return link
         }
-        reportSharing(known, of: kinds, into: diagnostics)
+        reportSharing(known, resources.calls, into: diagnostics)
     }
 
     /// What is kept out of all that is shown of the calls.
@@ -63,7 +63,7 @@ extension ChainPlan.Link {
     /// Plans the interceptor of an item; none if there is no such kind, which is reported.
     fileprivate init?(
         _ item: ChainItem,
-        before following: ArraySlice<ChainItem>,
+        in chain: [ChainItem],
         of kinds: Registry,
         _ resources: BuildResources,
         into diagnostics: Diagnostics
@@ -80,7 +80,7 @@ extension ChainPlan.Link {
         let section = Section(item.options, kind.options, shorthand: kind.shorthand, into: diagnostics)
         interceptor = kind.plan(
             section,
-            BuildContext(name: item.name, following: Array(following), resources: resources)
+            BuildContext(name: item.name, chain: chain, resources: resources)
         )
         unwinds = item.unwinds
         isPerAttempt = item.per.map { $0 == .attempt } ?? kind.isPerAttempt

@@ -29,8 +29,8 @@ extension InterceptorPlan {
 public struct BuildContext {
     /// The name of the interceptor.
     public let name: String
-    /// The items of the chain behind it.
-    public internal(set) var following: [ChainItem] = []
+    /// The items of its chain, with its own.
+    public internal(set) var chain: [ChainItem] = []
     /// What the interceptors of the configuration share.
     public let resources: BuildResources
 }

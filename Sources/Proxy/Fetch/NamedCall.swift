@@ -1,6 +1,7 @@
 internal import Bytes
 public import Configuration
 internal import HTTP
+internal import RPC
 
 /// A request of the configuration's `calls`, compiled: each time it is asked for, its templates are filled in anew.
 ///
@@ -114,9 +115,11 @@ public final class NamedCall: Sendable {
     }
 
     /// Whether a segment is `.` or `..`, by which a value would lead out of the path that the configuration means.
+    ///
+    /// Servers may decode the slashes in a value, so these end segments as well; no path has a byte of 0.
     private static func hasDotSegment(_ path: [UInt8]) -> Bool {
-        path.split(separator: UInt8(ascii: "/")).contains {
-            $0.elementsEqual([0x2e]) || $0.elementsEqual([0x2e, 0x2e])
-        }
+        let decoded = PercentEncoding.decode(path.span)
+        let segments = decoded.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        return decoded.contains(0) || segments.contains { $0.elementsEqual([0x2e]) || $0.elementsEqual([0x2e, 0x2e]) }
     }
 }

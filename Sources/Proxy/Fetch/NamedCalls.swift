@@ -24,6 +24,9 @@ public struct NamedCalls: Sendable {
         }
     }
 
+    /// What the configuration says of them, in the order of their names.
+    public var settings: [CallSettings] { entries.values.map(\.call.settings).sorted { $0.name < $1.name } }
+
     /// The call of a name; none if there is no such call.
     public func call(named name: String) -> NamedCall? { entries[name]?.call }
 

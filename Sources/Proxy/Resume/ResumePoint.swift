@@ -90,7 +90,9 @@ struct ResumePoint: Equatable {
 
     private func partial(_ head: HTTPHead) -> Continuation {
         guard !validator.isContradicted(by: head) else { return .changed }
-        guard !head.hasManyParts, validator.matches(head), isSameCoding(head), let part = head.contentRange else {
+        // What `if-range` has named need not be said once more (RFC 9110 §15.3.7), but a tag always is.
+        guard !head.hasManyParts, validator.isConfirmed(by: head), isSameOrNoCoding(head), let part = head.contentRange
+        else {
             return .rejected
         }
         guard part.total == range.total else { return .changed }
@@ -108,6 +110,10 @@ struct ResumePoint: Equatable {
         // What would follow the part belongs to nobody.
         guard range.last == range.total - 1 else { return .rejected }
         return .continues(skipping: offset)
+    }
+
+    private func isSameOrNoCoding(_ head: HTTPHead) -> Bool {
+        head.first(Self.codingName) == nil || head.single(Self.codingName) == coding
     }
 
     private func isSameCoding(_ head: HTTPHead) -> Bool {

@@ -59,6 +59,12 @@ enum StrongValidator: Equatable {
         }
     }
 
+    /// Whether the head of a part says that this is its validator, or leaves a date out.
+    func isConfirmed(by head: HTTPHead) -> Bool {
+        if case .date = self, head.first(Self.tagName) == nil, head.first(Self.lastModified) == nil { return true }
+        return matches(head)
+    }
+
     /// Whether a head has another validator.
     func isContradicted(by head: HTTPHead) -> Bool {
         (head.first(Self.tagName) != nil || head.first(Self.lastModified) != nil) && !matches(head)

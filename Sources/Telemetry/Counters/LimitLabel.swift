@@ -26,8 +26,10 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case stalled
     /// A call has waited for the fetch of another for longer than a cache allows.
     case cacheWait
-    /// A response was larger than a cache allows, or there was no room for it.
+    /// A response was larger than a cache allows.
     case cacheObject
+    /// A response had no room in a cache beside what is used, and what is being fetched.
+    case cacheRoom
     /// Calls and unfinished heads held as much memory as allowed.
     case memory
     /// A message or a call was too long to be recorded as a whole.
@@ -58,6 +60,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .stalled: "stalled"
         case .cacheWait: "cache_wait"
         case .cacheObject: "cache_object"
+        case .cacheRoom: "cache_room"
         case .memory: "memory"
         case .recording: "recording"
         case .upstreamCalls: "upstream_calls"

@@ -72,10 +72,13 @@ def blog(example, api):
 def test_a_part_of_the_path(blog):
     proxy, server = blog
     assert call(proxy, "Todos/Get", {"id": 1}).json() == {"id": 101}
-    assert call(proxy, "Todos/Get", {"id": "1/../2"}).status_code == 200
+    assert call(proxy, "Todos/Get", {"id": "1/2"}).status_code == 200
+    # A server may decode the slashes.
+    for value in ("1/../2", "../1", "1\\..", "1\0"):
+        assert call(proxy, "Todos/Get", {"id": value}).json()["code"] == "invalid_argument"
     assert call(proxy, "Todos/Get", {"id": ".."}).json()["code"] == "invalid_argument"
     assert call(proxy, "Todos/Get", {"id": ""}).json()["code"] == "invalid_argument"
-    assert server.targets == ["/todos/1", "/todos/1%2F..%2F2"]
+    assert server.targets == ["/todos/1", "/todos/1%2F2"]
 
 
 def test_json_keeps_its_types(blog):
