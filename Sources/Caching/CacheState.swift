@@ -261,7 +261,7 @@ public struct CacheState {
         return entries.insert(.response(response), full, hash: full.span.seededHash, cost: cost)
     }
 
-    /// The response of a flight could not be validated: that is not tried again before `time`.
+    /// The response of a flight could not be validated: nobody does so before `time`.
     public mutating func postpone(_ flight: CacheFlight, _ stale: CachedResponse, until time: Instant) {
         let hash = flight.key.span.seededHash
         guard let place = entries.place(of: flight.key.span, hash: hash),

@@ -1,0 +1,173 @@
+internal import Bytes
+internal import Caching
+internal import Configuration
+internal import Events
+internal import HTTP
+internal import Protocols
+internal import Proxy
+internal import RPC
+internal import Telemetry
+internal import Time
+
+/// The way of a response to a cache: stored, validated, or in the place of one that has failed.
+extension CacheInterceptor {
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        switch call[stateOf: self] {
+        case .changing(let resource)?:
+            if 200..<400 ~= head.status, call.hasUpstreamResponse { change(resource, head, call) }
+            addStatus("fwd=method", to: head, call)
+            return pass(call)
+        case .passing(let text)?:
+            addStatus(text, to: head, call)
+            return pass(call)
+        case .fetching(let fetch)?: return responseHead(head, call, fetch)
+        case .waiting?, nil: return .next
+        }
+    }
+
+    /// An unsafe request has been successful (RFC 9111 §4.4).
+    private func change(_ resource: Int, _ head: HTTPHead, _ call: Call) {
+        var resources = [resource]
+        for name in Self.locations {
+            guard let index = head.first(name) else { continue }
+            let received = call.received
+            let target = CacheTarget(head.value(at: index), of: call.request, host: received.authority)
+            guard let target else { continue }
+            key.writeResource(call, target.bytes.span)
+            resources.append(key.resource)
+        }
+        store?.withState { state in
+            for resource in resources { state.change(resource: resource) }
+        }
+    }
+
+    private static let locations = [FieldName("location"), FieldName("content-location")]
+
+    private func responseHead(_ head: HTTPHead, _ call: Call, _ fetch: CacheFetch) -> Verdict {
+        let now = call.now
+        guard call.hasUpstreamResponse || call.upstreamError != nil else { return decidedHere(head, call, fetch) }
+        guard call.hasUpstreamResponse, !Self.isFailure(head) else { return failed(head, call, fetch) }
+        let isRPC = !isPlain(call)
+        if isRPC, let index = head.first(.grpcStatus), !head.value(at: index).equals("0") {
+            return decidedHere(head, call, fetch)
+        }
+        let times = CacheRule.Times(requested: fetch.flight.began, received: now, wall: Clock.wall)
+        let hasCredentials = fetch.head.first(.authorization) != nil && !sharesCredentials
+        let rule = isRPC ? rpcRule : plan.rule
+        if head.status == 304, fetch.validates { return validated(head, call, fetch, rule, times) }
+        let request = fetch.head
+        if request.method.equals("HEAD"), head.status == 200, fetch.differs(head) {
+            store?.withState { $0.change(resource: fetch.flight.resource) }
+        }
+        let isWhole = request.method.equals("GET") || isRPC && head.status == 200
+        let freshness = isWhole ? rule.freshness(of: head, hasCredentials: hasCredentials, times) : nil
+        note(.miss, fetch, call)
+        let isTooLarge = head.contentLength ?? 0 > store?.settings.object ?? 0
+        if freshness != nil, isTooLarge { worker.limitHit(.cacheObject) }
+        guard let freshness, !isTooLarge else {
+            fetch.end(.passed, at: now)
+            addStatus(fetch.cause, to: head, call)
+            return fetch.isBackground ? .reset : pass(call)
+        }
+        fetch.begin(head, freshness, at: now)
+        addStatus(fetch.cause, isStored: true, to: head, call)
+        return .next
+    }
+
+    /// Whether the request of a call has no message in its body.
+    func isPlain(_ call: Call) -> Bool { call.rpcProtocol == .http || call.rpcProtocol == .connectGet }
+
+    /// The response is not for others this time: it is an error, an interceptor behind the cache has decided, or the caller's
+    /// time is over.
+    private func decidedHere(_ head: HTTPHead, _ call: Call, _ fetch: CacheFetch) -> Verdict {
+        note(.miss, fetch, call)
+        addStatus(fetch.cause, to: head, call)
+        fetch.end(call.ownCode == .deadlineExceeded ? .abandoned : .dropped, at: call.now)
+        return pass(call)
+    }
+
+    private func addStatus(_ text: StaticString, isStored: Bool = false, to head: HTTPHead, _ call: Call) {
+        call.addCacheStatus(to: head) { queue in
+            queue.append(text)
+            if isStored { queue.append("; stored") }
+        }
+    }
+
+    /// Whether an upstream that responds like this has failed (RFC 5861 §4); of gRPC, that it is unavailable.
+    private static func isFailure(_ head: HTTPHead) -> Bool {
+        if let index = head.first(.grpcStatus) { return head.value(at: index).equals("14") }
+        return head.status == 500 || 502...504 ~= head.status
+    }
+
+    /// The upstream has failed, or is not there: what is stale may do.
+    private func failed(_ head: HTTPHead, _ call: Call, _ fetch: CacheFetch) -> Verdict {
+        fetch.end(.failed, at: call.now)
+        if fetch.isBackground { fetch.postpone(until: call.now + Self.refreshPause) }
+        guard let stale = fetch.stale, stale.freshness.isUsableOnError(at: call.now), !fetch.isBackground else {
+            note(.miss, fetch, call)
+            addStatus(fetch.cause, to: head, call)
+            return pass(call)
+        }
+        note(.stale, fetch, call)
+        let reply = CacheReply(stale, CacheRequest(fetch.head), fetch.head, for: call, scratch)
+        return .respondStored(reply.response("fwd=stale; detail=stale_if_error", at: call.now))
+    }
+
+    private func validated(
+        _ head: HTTPHead,
+        _ call: Call,
+        _ fetch: CacheFetch,
+        _ rule: CacheRule,
+        _ times: CacheRule.Times
+    ) -> Verdict {
+        let isApart = fetch.head.first(.authorization) != nil && !sharesCredentials
+        guard let response = fetch.freshen(head, rule, hasCredentials: isApart, times) else { return pass(call) }
+        note(.revalidated, fetch, call)
+        let reply = CacheReply(response, CacheRequest(fetch.head), fetch.head, for: call, scratch)
+        return .respondStored(reply.response("fwd=stale; fwd-status=304", at: call.now))
+    }
+
+    func note(_ result: CacheLabel, _ fetch: CacheFetch, _ call: Call) {
+        guard !fetch.isBackground, !fetch.isNoted else { return }
+        fetch.isNoted = true
+        call.note(cache: result)
+    }
+
+    func responseBytes(_ bytes: Span<UInt8>, _ call: Call) {
+        guard case .fetching(let fetch)? = call[stateOf: self], fetch.isStoring else { return }
+        switch fetch.append(bytes, in: call.rpcProtocol) {
+        case .kept: break
+        case .stream: fetch.end(.passed, at: call.now)
+        case .tooLarge:
+            worker.limitHit(.cacheObject)
+            fetch.end(.passed, at: call.now)
+        case .noRoom:
+            worker.limitHit(.cacheRoom)
+            fetch.end(.dropped, at: call.now)
+        }
+    }
+
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
+        guard case .fetching(let fetch)? = call[stateOf: self], fetch.isStoring else { return .next }
+        let rpcProtocol = call.rpcProtocol
+        guard !end.isReplaced, rpcProtocol == .http || end.code == .ok, fetch.isOneMessage(in: rpcProtocol) else {
+            fetch.end(.failed, at: call.now)
+            return .next
+        }
+        fetch.store(trailers: end.trailers, in: rpcProtocol, at: call.now)
+        return .next
+    }
+
+    func finished(_ call: Call) {
+        switch call[stateOf: self] {
+        case .fetching(let fetch)?:
+            note(.miss, fetch, call)
+            // Whoever waits may still want it; what has failed may fail again.
+            let isOfCaller = call.decidedBy == "caller" || call.code == .deadlineExceeded && call.upstreamError == nil
+            fetch.end(isOfCaller ? .abandoned : .failed, at: call.now)
+            if fetch.isBackground { fetch.postpone(until: call.now + Self.refreshPause) }
+        case .waiting(let wait)?: wait.end()
+        case .changing?, .passing?, nil: break
+        }
+    }
+}
