@@ -61,10 +61,10 @@ class ThreadedServer:
 def listen_unix(path):
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
-    listener.listen(128)
+    listener.listen(4096)
     return listener
 
 
 def listen_tcp(host="127.0.0.1"):
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, 0), family=family, backlog=128)
+    return socket.create_server((host, 0), family=family, backlog=4096)
