@@ -46,9 +46,17 @@ public struct CacheState {
     private var stamps = CacheStamps()
     private var lastNumber = 0
 
-    /// Makes an empty cache that holds so many bytes at most.
-    public init(limit: Int) {
+    /// The most bytes of one body.
+    private let bodyLimit: Int
+
+    /// Makes an empty cache.
+    ///
+    /// - Parameters:
+    ///   - limit: the most bytes that it holds.
+    ///   - bodyLimit: the most bytes of one body, which have room whatever is in use.
+    public init(limit: Int, bodyLimit: Int = 0) {
         entries = SegmentedLRU(limit: limit)
+        self.bodyLimit = bodyLimit
     }
 
     /// The bytes that it holds, with those that are being fetched.
@@ -192,9 +200,9 @@ public struct CacheState {
 
     // MARK: Responses
 
-    /// Takes room for bytes of a body that is being fetched; false if there is none that is not in use.
+    /// Takes room for bytes of a body that is being fetched; false if there is none beside what is in use.
     public mutating func reserve(_ count: Int) -> Bool {
-        guard entries.reserved + count <= entries.unprotected else { return false }
+        guard entries.reserved + count <= max(entries.unprotected, bodyLimit) else { return false }
         entries.reserved += count
         return true
     }

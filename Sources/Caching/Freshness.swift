@@ -31,7 +31,7 @@ public struct Freshness: Equatable, Sendable {
 
     /// Whether a plain request can have it now.
     public func isReusable(at now: Instant) -> Bool {
-        !isAlwaysValidated && -remaining(at: now) < max(.nanoseconds(0), staleWhileRevalidate)
+        !isAlwaysValidated && -remaining(at: now) < max(.zero, staleWhileRevalidate)
     }
 
     /// How long it is still fresh; negative once it is stale.

@@ -6,8 +6,8 @@ public struct UpstreamHedgeSettings: Equatable, Sendable {
     public let pause: Duration
     /// How many further addresses a call is sent to at most.
     public let max: Int
-    /// The methods whose calls may be sent twice, as `service/method`; `service/*` is all of a service.
-    public let methods: [MarkedString]
+    /// The methods whose calls may be sent twice.
+    public let methods: [MethodPattern]
 
     static let options = [
         Option(
@@ -34,15 +34,6 @@ public struct UpstreamHedgeSettings: Equatable, Sendable {
         guard let pause = section.duration("after") else { return nil }
         self.pause = pause
         max = section.integer("max")
-        methods = section.markedStrings("methods")
-        for method in methods {
-            let parts = method.text.split(separator: "/", omittingEmptySubsequences: false)
-            guard parts.count != 2 || parts.contains("") else { continue }
-            let advice = "write a service and a method without a slash before them, such as shop.v1.Catalog/Get"
-            section.diagnostics.report(
-                "a method cannot be \(Diagnostic.quote(method.text)); \(advice)",
-                at: method.mark
-            )
-        }
+        methods = section.markedStrings("methods").compactMap { MethodPattern($0, into: section.diagnostics) }
     }
 }

@@ -139,6 +139,16 @@ import Time
         }
     }
 
+    @Test(arguments: [(0, false), (500, true)])
+    func `one body has room whatever is in use`(_ bodyLimit: Int, _ hasRoom: Bool) throws {
+        let world = World()
+        world.state = CacheState(limit: 1024, bodyLimit: bodyLimit)
+        _ = world.end(try flight(world.ask()), "max-age=60")
+        #expect(isServed(world.ask()))
+        let isReserved = world.state.reserve(500)
+        #expect(isReserved == hasRoom)
+    }
+
     @Test func `bodies under way count, and have a bound`() {
         var state = CacheState(limit: 100)
         let (hasRoom, hasMore) = (state.reserve(60), state.reserve(60))

@@ -54,7 +54,11 @@ extension CacheInterceptor {
         let times = CacheRule.Times(requested: fetch.flight.began, received: now, wall: Clock.wall)
         let hasCredentials = fetch.head.first(.authorization) != nil && !sharesCredentials
         let rule = isRPC ? rpcRule : plan.rule
-        if head.status == 304, fetch.validates { return validated(head, call, fetch, rule, times) }
+        if head.status == 304, fetch.validates,
+            let response = fetch.freshen(head, rule, hasCredentials: hasCredentials, times)
+        {
+            return validated(response, call, fetch)
+        }
         let request = fetch.head
         if request.method.equals("HEAD"), head.status == 200, fetch.differs(head) {
             store?.withState { $0.change(resource: fetch.flight.resource) }
@@ -113,15 +117,8 @@ extension CacheInterceptor {
         return .respondStored(reply.response("fwd=stale; detail=stale_if_error", at: call.now))
     }
 
-    private func validated(
-        _ head: HTTPHead,
-        _ call: Call,
-        _ fetch: CacheFetch,
-        _ rule: CacheRule,
-        _ times: CacheRule.Times
-    ) -> Verdict {
-        let isApart = fetch.head.first(.authorization) != nil && !sharesCredentials
-        guard let response = fetch.freshen(head, rule, hasCredentials: isApart, times) else { return pass(call) }
+    /// The upstream has confirmed the stored response.
+    private func validated(_ response: CachedResponse, _ call: Call, _ fetch: CacheFetch) -> Verdict {
         note(.revalidated, fetch, call)
         let reply = CacheReply(response, CacheRequest(fetch.head), fetch.head, for: call, scratch)
         return .respondStored(reply.response("fwd=stale; fwd-status=304", at: call.now))

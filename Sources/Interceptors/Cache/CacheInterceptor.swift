@@ -140,8 +140,9 @@ final class CacheInterceptor: Interceptor {
         key.write(call, wait?.message)
         var query = CacheState.Query(request, head, key: key.bytes, resource: key.resource, at: call.now)
         query.hasCredentials = request.traits.contains(.authorization) && !sharesCredentials
-        query.hasFailed = if case .upstreamFailed? = word { true } else { false }
-        let isLate = word.map { if case .decideAnew = $0 { false } else { true } } ?? false
+        query.hasFailed = word == .upstreamFailed
+        let isLate = word == .goOn || word == .upstreamFailed
+        // The message of an RPC is not at hand any more when that is refreshed.
         query.canRefresh = isPlain(call) && head.method.equals("GET")
         query.isAlone = query.hasCredentials || isLate || head.method.equals("HEAD")
         query.mayWait = plan.waitLimit > .zero
@@ -221,7 +222,6 @@ final class CacheInterceptor: Interceptor {
     private func refresh(_ flight: CacheFlight, _ stale: CachedResponse, _ call: Call) {
         guard let store else { return }
         let fetch = CacheFetch(flight, call, "fwd=stale", stale: stale, in: store, isBackground: true)
-        // The message of an RPC is not at hand any more.
         let isBegun = call.beginInBackground(at: self, keeping: .fetching(fetch), limit: Self.refreshLimit)
         if !isBegun { fetch.end(.abandoned, at: call.now) }
     }

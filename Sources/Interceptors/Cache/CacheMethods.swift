@@ -1,7 +1,4 @@
-internal import Bytes
 internal import Configuration
-internal import HTTP
-internal import Protocols
 internal import Proxy
 internal import Time
 
@@ -25,34 +22,15 @@ struct CacheMethods: Sendable {
         ),
     ]
 
-    private let methods: [(service: [UInt8], method: [UInt8])]
+    private let methods: [MethodPattern]
     /// How long a response is fresh that does not say so itself.
     let ttl: Duration?
 
     init(_ section: Section) {
         ttl = section.duration("ttl")
-        methods = section.markedStrings("methods").compactMap { method in
-            let parts = method.text.split(separator: "/", omittingEmptySubsequences: false)
-            guard parts.count == 2, !parts.contains("") else {
-                let advice = "write a service and a method, such as shop.v1.Catalog/Get"
-                let problem = "a method cannot be \(Diagnostic.quote(method.text))"
-                section.diagnostics.report("\(problem); \(advice)", at: method.mark)
-                return nil
-            }
-            return (Array(parts[0].utf8), Array(parts[1].utf8))
-        }
+        methods = section.markedStrings("methods").compactMap { MethodPattern($0, into: section.diagnostics) }
     }
 
     /// Whether the responses of the method of a call are stored.
-    func contains(_ call: Call) -> Bool {
-        guard let procedure = call.rpcProcedure else { return false }
-        guard !call.isKnownToStream else { return false }
-        if call.hasNoSideEffects { return true }
-        let request = call.request
-        let path = request.path
-        return methods.contains { listed in
-            path.extracting(procedure.service).equals(listed.service)
-                && (listed.method == [UInt8(ascii: "*")] || path.extracting(procedure.method).equals(listed.method))
-        }
-    }
+    func contains(_ call: Call) -> Bool { !call.isKnownToStream && (call.hasNoSideEffects || call.isOf(methods)) }
 }

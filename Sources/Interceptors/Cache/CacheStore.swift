@@ -12,7 +12,7 @@ public final class CacheStore: Sendable {
 
     init(_ settings: CacheSettings) {
         self.settings = settings
-        state = Locked(CacheState(limit: settings.bytes))
+        state = Locked(CacheState(limit: settings.bytes, bodyLimit: settings.object))
     }
 
     /// Its name.

@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Configuration
+public import Configuration
 public import Events
 public import HTTP
 public import Protocols
@@ -41,6 +41,17 @@ extension Call {
     /// The procedure of a call of RPC: a request of plain HTTP may have the same path, and is none whatever it is.
     public var rpcProcedure: Procedure? {
         rpcProtocol == .http ? nil : procedure
+    }
+
+    /// Whether the call is one of the methods; plain HTTP has none.
+    public func isOf(_ methods: [MethodPattern]) -> Bool {
+        guard !methods.isEmpty, let procedure = rpcProcedure else { return false }
+        let request = request
+        let path = request.path
+        return methods.contains { listed in
+            path.extracting(procedure.service).equals(listed.service)
+                && (listed.method == [UInt8(ascii: "*")] || path.extracting(procedure.method).equals(listed.method))
+        }
     }
 
     /// Why there is no response from the upstream, if that is why the call has failed.

@@ -23,9 +23,6 @@ public enum CallerDependence {
     private static let watching: Set<String> = [
         "cache", "deadline", "fault", "limit", "log", "metrics", "record", "redact", "resume", "trace",
     ]
-    /// The kinds that read and write the requests that come to a cache behind them.
-    private static let writing: Set<String> = ["headers", "rewrite", "token"]
-
     /// Whether interceptors of a kind have no part in a response.
     public static func watches(_ kind: String) -> Bool { watching.contains(kind) }
 
@@ -46,26 +43,24 @@ public enum CallerDependence {
 
     /// What an item before a cache depends on, where the key does not have what it writes.
     ///
-    /// A cache sees `authorization` and `cookie` for what they are, and the target of the request.
+    /// A cache sees `authorization` and `cookie` for what they are, and the target that `rewrite` writes is in its key.
     static func parts(ofWriting item: ChainItem, _ plan: any InterceptorPlan, keyParts: Set<String>) -> Set<String> {
-        guard writing.contains(item.kind), item.kind != "rewrite" else { return [] }
+        guard item.kind == "headers" || item.kind == "token" else { return [] }
         let isInKey = { (name: String) in
             ["authorization", "cookie"].contains(name) || keyParts.contains("header:\(name)")
         }
-        guard item.kind == "token" else { return parts(of: item.options, unless: isInKey) }
-        let header = item.options.entries?.first { $0.key == "header" }?.value.text?.lowercased() ?? "authorization"
+        guard let header = tokenHeader(item) else { return parts(of: item.options, unless: isInKey) }
         return isInKey(header) ? [] : parts(of: item.options).union((plan as? any DependsOnCaller)?.callerParts ?? [])
     }
 
-    /// Whether an item adds `authorization`.
-    static func isCredential(_ item: ChainItem) -> Bool {
-        guard item.kind == "token" else { return false }
-        let header = item.options.entries?.first { $0.key == "header" }?.value.text?.lowercased()
-        return header == nil || header == "authorization"
+    /// The header in which an item puts a token; none if it does not.
+    static func tokenHeader(_ item: ChainItem) -> String? {
+        guard item.kind == "token" else { return nil }
+        return item.options.entries?.first { $0.key == "header" }?.value.text?.lowercased() ?? "authorization"
     }
 
     /// What the texts of some options depend on, without those below a name that `isKnown` returns true for.
-    private static func parts(of node: Node, unless isKnown: (String) -> Bool = { _ in false }) -> Set<String> {
+    static func parts(of node: Node, unless isKnown: (String) -> Bool = { _ in false }) -> Set<String> {
         switch node.content {
         case .null: []
         case .scalar(let text, _): parts(of: text)
@@ -76,8 +71,6 @@ public enum CallerDependence {
             }
         }
     }
-
-    static func parts(of node: Node) -> Set<String> { parts(of: node, unless: { _ in false }) }
 
     /// The headers that options give other names.
     private static func renamed(_ node: Node) -> Set<String> {
@@ -152,7 +145,7 @@ extension ChainPlan {
                     ? CallerDependence.parts(of: item, around.interceptor, calls)
                     : CallerDependence.parts(ofWriting: item, around.interceptor, keyParts: sharing.keyParts)
                 let missing = parts.subtracting(sharing.keyParts).sorted()
-                if other < index, CallerDependence.isCredential(item),
+                if other < index, CallerDependence.tokenHeader(item) == "authorization",
                     !sharing.keyParts.contains("header:authorization")
                 {
                     let problem =

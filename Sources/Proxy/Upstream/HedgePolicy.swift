@@ -12,7 +12,7 @@ struct HedgePolicy {
     let pause: Duration
     /// How many attempts more a call has at most.
     let max: Int
-    private let methods: [(service: [UInt8], method: [UInt8])]
+    private let methods: [MethodPattern]
     /// What other addresses may do better: such ends of a call, and such statuses.
     private let codes: [RPCCode]
     private let statuses: [Int]
@@ -21,10 +21,7 @@ struct HedgePolicy {
     init?(_ settings: UpstreamAddressSettings) {
         guard let hedge = settings.hedge, settings.isBalanced else { return nil }
         (pause, max) = (hedge.pause, hedge.max)
-        methods = hedge.methods.map { method in
-            let parts = method.text.split(separator: "/").map { Array($0.utf8) }
-            return (parts[0], parts[1])
-        }
+        methods = hedge.methods
         codes = settings.ejection?.codes.compactMap { RPCCode(name: $0) } ?? [.unavailable]
         statuses = settings.ejection?.statuses ?? [502, 503, 504]
     }
@@ -35,17 +32,7 @@ struct HedgePolicy {
         switch call.rpcProtocol {
         case .http: return request.method.equals("GET") || request.method.equals("HEAD")
         case .connectGet: return true
-        default: return isListed(call) || call.methodType?.hasNoSideEffects == true
-        }
-    }
-
-    private func isListed(_ call: Call) -> Bool {
-        guard !methods.isEmpty, let procedure = call.rpcProcedure else { return false }
-        let request = call.request
-        let path = request.path
-        return methods.contains { listed in
-            path.extracting(procedure.service).equals(listed.service)
-                && (listed.method == [UInt8(ascii: "*")] || path.extracting(procedure.method).equals(listed.method))
+        default: return call.isOf(methods) || call.hasNoSideEffects
         }
     }
 
