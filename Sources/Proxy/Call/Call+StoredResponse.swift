@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Events
 public import HTTP
 internal import Protocols
 internal import Telemetry
@@ -67,6 +68,7 @@ extension Call {
 
     /// More of the response is wanted again, wherever it comes from.
     func resumeResponse(_ reason: PauseReason) {
+        resumption?.waitsSince = worker.context.loop.now
         if response.rest != nil { sendRest() } else { upstreamLeg.attempt?.resume(reason) }
     }
 }

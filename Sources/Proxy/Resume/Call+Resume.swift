@@ -165,11 +165,11 @@ extension Call {
         }
         let isHeldBack = callerLeg.stream.queuedBytes > Self.lowWater || flows.response.queues.isPaused
         guard let attempt = upstreamLeg.attempt, attempt.isConnected, !isHeldBack else {
-            resumption.lastByte = now
+            resumption.waitsSince = now
             resumption.timer?.arm(after: limit)
             return
         }
-        let idle = now - max(resumption.lastByte, attempt.connectedAt)
+        let idle = now - max(resumption.waitsSince, attempt.connectedAt)
         resumption.timer?.arm(after: idle < limit ? limit - idle : limit)
         if idle >= limit { attempt.failed(.stalled) }
     }

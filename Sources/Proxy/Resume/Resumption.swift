@@ -24,8 +24,8 @@ final class Resumption {
     private(set) var count = 0
     /// How often an attempt was repeated since its connection was of no use.
     private(set) var repeats = 0
-    /// When something of the response has come last.
-    var lastByte = Instant.start
+    /// Since when the upstream is waited for: something of the response came, or the caller began to take more of it.
+    var waitsSince = Instant.start
     var timer: Timer?
 
     init(_ policy: ResumePolicy, at index: Int) { (self.policy, self.index) = (policy, index) }
@@ -34,7 +34,7 @@ final class Resumption {
     func begin(_ point: ResumePoint?, at now: Instant) {
         self.point = point
         state = point == nil ? .none : .open
-        lastByte = now
+        waitsSince = now
     }
 
     /// Whether a response has begun that can be resumed, or is about to be.
@@ -65,7 +65,7 @@ final class Resumption {
 
     /// The response is continued, behind bytes that are there already.
     func resume(skipping count: Int, at now: Instant) {
-        (state, skip, lastByte) = (.open, count, now)
+        (state, skip, waitsSince) = (.open, count, now)
     }
 
     /// The next byte, counted from the first one of the representation.
@@ -78,7 +78,7 @@ final class Resumption {
     ///
     /// - Returns: how many of the first are there already; nil if there are more bytes than there can be.
     func receive(_ count: Int, at now: Instant) -> Int? {
-        lastByte = now
+        waitsSince = now
         let skipped = min(skip, count)
         skip -= skipped
         guard point?.receive(count - skipped) ?? true else { return nil }
