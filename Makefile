@@ -48,7 +48,7 @@ test-e2e: build ## Run the release binary against real clients and servers
 	@# Files that wait run together when the others are done; those that measure, or need the whole machine, one by one.
 	@status=0; \
 	.venv/bin/python -m pytest Tests/EndToEnd -m 'not alone and not waits' -n 3 --dist loadfile || status=$$?; \
-	.venv/bin/python -m pytest Tests/EndToEnd -m waits -n 4 --dist worksteal || status=$$?; \
+	.venv/bin/python -m pytest Tests/EndToEnd -m waits -n 6 --dist worksteal || status=$$?; \
 	.venv/bin/python -m pytest Tests/EndToEnd -m alone || status=$$?; \
 	exit $$status
 

@@ -58,6 +58,7 @@ def test_calls_that_fail_put_an_address_out(martlet, replicas, caller, until_sta
     until_state(proxy, servers[0].name, "in")
 
 
+@pytest.mark.waits
 def test_http_statuses_put_an_address_out(martlet, replicas, until_state):
     servers = replicas(3, HTTPReplica)
     servers[0].status = 503

@@ -188,6 +188,7 @@ def test_a_name_that_begins_to_stand_in_etc_hosts(martlet, replicas, caller, nam
     assert len(client.spread(40)) == 2
 
 
+@pytest.mark.waits
 def test_another_name_server(martlet, replicas, caller, names):
     servers = replicas(2)
     port = servers[0].name.split(":")[1]

@@ -177,6 +177,7 @@ def test_flapping_does_not_fill_the_log(martlet, replicas):
     assert len(proxy.stderr.matches("upstream address is")) <= 2
 
 
+@pytest.mark.waits
 def test_addresses_of_a_file_are_checked_as_they_come_and_go(martlet, replicas, until_state, tmp_path):
     servers = replicas(3)
     for server in servers:

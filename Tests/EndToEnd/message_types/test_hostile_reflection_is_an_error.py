@@ -123,6 +123,7 @@ CASES = {
 }
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("name", CASES)
 def test_a_hostile_upstream_is_an_error(martlet, running, name):
     reflect, words = CASES[name]

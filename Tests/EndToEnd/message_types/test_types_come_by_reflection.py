@@ -97,6 +97,7 @@ def test_all_workers_know_the_types(martlet, service):
     assert proxy.metrics().total("martlet_ready") == 1
 
 
+@pytest.mark.waits
 @pytest.mark.timeout(120)
 def test_a_call_of_an_unknown_method_has_the_types_fetched_again(martlet, service):
     upstream = service("id")

@@ -3,7 +3,6 @@
 import json
 import socket
 import textwrap
-import time
 
 import pytest
 from support.servers.eliza import Client
@@ -42,6 +41,7 @@ def test_empty_messages_of_a_stream_are_not_kept_without_a_bound(mocked):
         list(Client(proxy.url, http=2).converse([""] * 80_000))
 
 
+@pytest.mark.waits
 def test_a_call_that_waits_holds_no_parsed_message(martlet):
     proxy = martlet(configuration("methods: { Get: [ { respond: { delay: 1h } } ] }\njournal: 0B"))
     body = ("[" + ",".join(["[0]"] * 300_000) + "]").encode()
@@ -85,14 +85,14 @@ def test_a_tape_of_many_calls_and_large_messages_is_searched_quickly(martlet, tm
     calls.append(TAPE.format(request=json.dumps(large), response='{"n": "large"}'))
     (tmp_path / "tape.yaml").write_text("".join(calls))
     proxy = martlet(configuration(f"tape: {tmp_path}/tape.yaml\nrepeat: true"))
-    start = time.monotonic()
+    start = proxy.cpu_seconds()
     with proxy.http() as client:
         assert client.post("/a.B/Get", json=large).json() == {"n": "large"}
         for number in (2999, 0, "7", 7.0):
             assert client.post("/a.B/Get", json={"id": number}).json() == {"n": int(number)}
         other = client.post("/a.B/Get", json=large | {"more": 1})
         assert (other.status_code, "asks for another value at" in other.json()["message"]) == (501, True)
-    assert time.monotonic() - start < 3
+    assert proxy.cpu_seconds() - start < 3
 
 
 @pytest.mark.parametrize("timing", ["1e-300x", "1e-12x", "0x1p-1074x", "0x", "-1x", "1e9x", "nanx", "infx"])

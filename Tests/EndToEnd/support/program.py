@@ -1,6 +1,8 @@
 """A program started for a test: its output can be waited for, and it is stopped by its process id."""
 
+import os
 import re
+import select
 import subprocess
 import threading
 import time
@@ -84,7 +86,8 @@ class Program:
 
     def exit_code(self, within=10.0):
         """Waits for the program to end by itself, and for all that it has written."""
-        code = self.process.wait(within)
+        assert self._ends(within), f"the program still runs after {within} s"
+        code = self.process.wait()
         self.stdout.wait_for_end()
         self.stderr.wait_for_end()
         return code
@@ -92,10 +95,20 @@ class Program:
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()
-            try:
-                self.process.wait(5)
-            except subprocess.TimeoutExpired:
+            if not self._ends(5):
                 self.process.kill()
-                self.process.wait()
+            self.process.wait()
         self.stdout.close()
         self.stderr.close()
+
+    def _ends(self, within):
+        """Whether the program ends in time; `Popen.wait` with a timeout looks only now and then."""
+        if self.process.poll() is not None:
+            return True
+        handle = os.pidfd_open(self.pid)
+        try:
+            end = select.poll()
+            end.register(handle, select.POLLIN)
+            return bool(end.poll(within * 1000))
+        finally:
+            os.close(handle)

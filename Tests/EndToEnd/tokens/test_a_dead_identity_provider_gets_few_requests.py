@@ -28,6 +28,7 @@ def gaps(fetches):
     return [after.at - before.at for before, after in zip(fetches, fetches[1:])]
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("name, kind", WAYS)
 def test_in_each_protocol(start, name, kind):
     proxy, _, services, callers = start("refuse")

@@ -64,6 +64,7 @@ def test_deleting_the_file_drops_the_token_and_emptying_it_does_not(martlet, rec
         eventually(lambda: http.get("/").status_code == 200 and upstream.requests[-1].header("authorization") == "Bearer second")
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("problem", ["folder", "descriptors"])
 def test_a_file_that_cannot_be_read(martlet, recorder, tmp_path, problem):
     """The token of before is used, and the file is looked at again without another change."""

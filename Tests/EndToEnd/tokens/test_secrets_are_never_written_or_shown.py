@@ -186,6 +186,7 @@ def test_with_a_provider(start_search, planted, response):
     assert search.leaks() == {}
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("failure", ["500", "429", "json", "echo", "hang", "refuse"])
 def test_with_a_provider_that_fails(start_search, planted, failure):
     """Above all when it sends a client's secrets in its errors."""

@@ -213,6 +213,7 @@ def test_what_is_too_large_is_split(martlet, server, receiver):
     assert samples(first | second).keys() >= page.keys()
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_receiver_that_does_not_respond_makes_no_call_slower(martlet, server, receiver, is_there):
     receiver.gate.clear()

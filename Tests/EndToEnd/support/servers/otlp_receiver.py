@@ -50,6 +50,7 @@ class OTLPReceiver:
         self.gate.set()
 
         class Handler(BaseHTTPRequestHandler):
+            disable_nagle_algorithm = True
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):

@@ -141,6 +141,7 @@ class HTTPReplica:
         self.stalls = False
 
         class Handler(BaseHTTPRequestHandler):
+            disable_nagle_algorithm = True
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
