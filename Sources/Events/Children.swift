@@ -4,11 +4,8 @@ private import Glibc
 /// The child processes that somebody waits for, and those that nobody does.
 ///
 /// The first process of a container inherits each process whose parent has ended, and has to wait for it: else it stays
-/// a zombie and its number is never free again. May be used on any thread.
+/// a zombie and its number is never free again. The same is true of a process that runs a `Job`. May be used on any thread.
 public enum Children {
-    /// Whether this is the first process of its PID namespace, as in a container without an init.
-    public static let adoptsOrphans = getpid() == 1
-
     /// The processes that a `Subprocess` waits for.
     private static let own = Locked<Set<Int32>>([])
 
@@ -34,12 +31,11 @@ public enum Children {
         return status
     }
 
-    /// Reaps the processes that nobody waits for, if this process has to.
+    /// Reaps the processes that nobody waits for.
     ///
     /// The kernel shows the first that has ended, so one that somebody waits for holds up those behind it until it is
     /// reaped. A process that is shown is not taken: a `Subprocess` needs its number until it has killed its group.
     public static func reapOrphans() {
-        guard adoptsOrphans else { return }
         own.withLock { own in
             while true {
                 let pid = martlet_ended_child()

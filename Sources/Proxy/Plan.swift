@@ -12,6 +12,8 @@ package final class Plan: Sendable {
     package let tokenFiles: [String]
     /// The files that logs go to.
     package let logFiles: [MarkedString]
+    /// Where logs are to go to standard output.
+    package let outputLogs: [Mark]
     /// The credentials that interceptors name.
     package let credentials: [NamedCredential]
     /// What the settings of TLS came to.
@@ -91,6 +93,7 @@ package final class Plan: Sendable {
         credentials = resources.credentials
         tokenFiles = Set(credentials.compactMap(\.source.path)).sorted()
         logFiles = resources.logFiles
+        outputLogs = resources.outputLogs
         for token in settings.upstreams.compactMap(\.addresses.health?.token)
         where !credentials.contains(where: { $0.name == token.text }) {
             let problem = "there is no token interceptor \(Diagnostic.quote(token.text))"

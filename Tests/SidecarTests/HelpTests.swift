@@ -10,7 +10,7 @@ struct HelpTests {
         let options = Command.allOptions.map { "  \($0.title) " }
         let aliases = Command.all.flatMap(\.aliases).flatMap(\.spellings)
         let signals = HandledSignal.all.flatMap(\.names)
-        for text in commands + options + aliases + signals + Exit.allCases.map({ "  \($0.rawValue) " }) {
+        for text in commands + options + aliases + signals + Exit.meanings.map({ "  \($0.exit.code) " }) {
             #expect(help.contains(text), "\(text)")
         }
     }

@@ -141,6 +141,32 @@ int martlet_spawn(const char *_Nullable const *_Nonnull argv, const char *_Nulla
 // Kills a program and what it has started.
 void martlet_kill(pid_t pid);
 
+// A program that waits for its begin: a child, which is made while this process has one thread and nothing to hide.
+typedef struct {
+    pid_t pid;
+    int gate;   // what begins it; if it is closed before, the child ends and never becomes the program
+    int handle; // can be read once it has ended
+} martlet_job;
+
+// Makes such a child for the program argv[0], which is sought in PATH. It gets the standard streams, no other descriptor,
+// and SIGTERM when this process ends. Returns an errno, or 0.
+int martlet_job_prepare(const char *_Nullable const *_Nonnull argv, martlet_job *_Nonnull job);
+
+// Begins the program with variables beside those that this process was started with: `NAME=value`, each with a zero behind it, and a
+// zero at the end; at most 64 KiB. Closes the gate. Returns an errno, or 0. A program that cannot be executed
+// ends with 126, or 127 if there is none, as a shell would.
+int martlet_job_begin(int gate, const void *_Nonnull variables, size_t count);
+
+// From now on the signals TERM, INT, QUIT, USR1, USR2, WINCH, CONT and TSTP go to a process, but for those that the terminal
+// has sent it already.
+void martlet_job_pass_signals(pid_t pid);
+
+// Ends what martlet_job_pass_signals has begun, before the process is waited for: its number may be another's then.
+void martlet_job_keep_signals(void);
+
+// Makes processes whose parents have ended children of this one.
+void martlet_adopt_orphans(void);
+
 // A child that has ended and has not been waited for; 0 if there is none.
 pid_t martlet_ended_child(void);
 

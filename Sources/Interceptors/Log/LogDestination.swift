@@ -12,7 +12,9 @@ struct LogDestination: Sendable {
     /// Takes the destination that an option names, and the mode that another does; what is wrong with them is reported.
     init(_ key: String, mode modeKey: String? = nil, of section: Section, _ context: BuildContext) {
         switch section.string(key) {
-        case "stdout": target = .standardOutput
+        case "stdout":
+            target = .standardOutput
+            context.resources.outputLogs.append(section.mark(of: key))
         case "stderr": target = .standardError
         case let path:
             target = .file(path)
@@ -20,10 +22,14 @@ struct LogDestination: Sendable {
                 let problem = "\(Diagnostic.quote(path)) is not a valid log destination"
                 section.report("\(problem); write stdout, stderr or /path", at: key)
             }
+            if Self.outputFiles.contains(path) { context.resources.outputLogs.append(section.mark(of: key)) }
             context.resources.logFiles.append(MarkedString(path, at: section.mark(of: key)))
         }
         mode = modeKey.flatMap { [target] in Self.mode($0, of: target, section, context.resources) }
     }
+
+    /// Files that are the standard output of whoever opens them.
+    private static let outputFiles = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
 
     private static func mode(
         _ key: String,

@@ -57,6 +57,8 @@ public final class BuildResources {
     public var tapeLimits: [String: Int] = [:]
     /// The files that logs go to, in the order of the configuration.
     public var logFiles: [MarkedString] = []
+    /// Where the configuration has logs go to standard output.
+    public var outputLogs: [Mark] = []
     /// The buckets of the histograms, and where they stand; nil if no interceptor has given any yet.
     public var buckets: (bounds: HistogramBounds, mark: Mark)?
 

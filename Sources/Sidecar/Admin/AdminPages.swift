@@ -145,6 +145,6 @@ final class AdminPages {
 
     func drain(_ respond: (AdminResponse) -> Void) {
         respond(.text("draining", status: 202))
-        daemon.drain()
+        daemon.requestEnd()
     }
 }

@@ -104,6 +104,8 @@ extension AdminRoute {
         ) {
             $0.reload($2)
         },
-        AdminRoute(.post, "/drain", page: .drain, "Responds 202 and does what SIGTERM does.") { $0.drain($2) },
+        AdminRoute(.post, "/drain", "/quitquitquit", page: .drain, "Responds 202 and does what SIGTERM does.") {
+            $0.drain($2)
+        },
     ]
 }

@@ -47,7 +47,7 @@ enum AdminCommand: Equatable {
             return nil
         case .response(let status, let body):
             let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
-            guard status == 200 else {
+            guard (200..<300).contains(status) else {
                 Terminal.complain(text)
                 return nil
             }

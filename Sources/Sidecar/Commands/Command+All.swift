@@ -13,7 +13,16 @@ extension Command {
             "Serve calls. Without a configuration file, serve a demo on 127.0.0.1:8080.",
             options: [.config, .watch]
         ) { invocation, registry in
-            Run.run(file: invocation[.config], watches: invocation.has(.watch), with: registry)
+            Run.run(.find(invocation[.config], registry), watches: invocation.has(.watch))
+        },
+        Command(
+            "exec",
+            "Run a program, and serve its calls until it ends. Exit with its code.",
+            options: [.config, .readyTime, .mustBeReady, .ownOutput],
+            trailing: "COMMAND [ARGUMENT...]",
+            example: "martlet exec -c martlet.yaml -- ./import-orders --all"
+        ) { invocation, registry throws(UsageError) in
+            try ExecCommand(invocation, registry).run()
         },
         Command(
             "check",
@@ -98,6 +107,21 @@ extension Command {
         },
         Command("status", "Print the state of the running daemon.", options: [.config, .admin]) { invocation, _ in
             AdminCommand.status.run(file: invocation[.config], address: invocation[.admin])
+        },
+        Command(
+            "stop",
+            "Have the running daemon stop: it closes its listeners and lets calls end.",
+            options: [.config, .admin, .untilStopped]
+        ) { invocation, _ in
+            StopCommand(invocation).run()
+        },
+        Command(
+            "wait",
+            "Wait until the running daemon is ready: it accepts calls and has its tokens.",
+            options: [.config, .admin, .timeout],
+            example: "martlet wait --timeout 1m"
+        ) { invocation, _ throws(UsageError) in
+            try WaitCommand(invocation).run()
         },
         Command(
             "calls",

@@ -40,7 +40,9 @@ struct CommandLineWords {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let spelling = isLong ? parts[0] : argument
         let attached = isLong && parts.count > 1 ? parts[1] : nil
-        guard let option = Command.allOptions.first(where: { $0.spellings.contains(spelling) }) else {
+        // Two commands may have options of one name.
+        let known = (command?.options ?? []) + Command.allOptions
+        guard let option = known.first(where: { $0.spellings.contains(spelling) }) else {
             if attached != nil, Self.aliases.contains(where: { $0.spellings.contains(spelling) }) {
                 throw UsageError("\(spelling) takes no value", command: command?.name)
             }

@@ -42,6 +42,20 @@ extension CommandOption {
         "Use this admin socket, such as unix:/run/martlet/admin.sock. The default is the socket that the file names."
     )
     static let watch = CommandOption("watch", "Load the file again whenever it changes.")
+    static let readyTime = CommandOption(
+        "wait",
+        value: "TIME",
+        "Start the program after this time even if the daemon is not ready yet, or at once: none. The default is 30s."
+    )
+    static let mustBeReady = CommandOption(
+        "ready-or-fail",
+        "Exit 1 without starting the program if the daemon is not ready in time."
+    )
+    static let ownOutput = CommandOption(
+        "own-stdout",
+        "Allow logs on standard output, which the program writes to as well."
+    )
+    static let untilStopped = CommandOption("wait", "Wait until the daemon has stopped.")
     static let ready = CommandOption("ready", "Exit 0 only if the daemon accepts calls and has its tokens.")
     static let header = CommandOption(
         "header",
@@ -64,7 +78,7 @@ extension CommandOption {
     static let timeout = CommandOption(
         "timeout",
         value: "TIME",
-        "Give up after this time, and tell the upstream so. The default is 10s."
+        "Give up after this time. For call, the upstream is told so. The default is 10s for call, and 30s for wait."
     )
     static let onlyTests = CommandOption("run", value: "TEXT", "Run only the tests whose name contains this text.")
     static let fromTape = CommandOption(

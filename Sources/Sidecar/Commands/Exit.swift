@@ -2,34 +2,35 @@ internal import Events
 private import Glibc
 
 /// How the program ends.
-enum Exit: Int32, CaseIterable {
-    /// Everything went well.
-    case success = 0
-    /// Something went wrong at run time, or draining took too long.
-    case failure = 1
-    /// The command line is not understood.
-    case usage = 2
-    /// The configuration is not good (EX_CONFIG of sysexits).
-    case configuration = 78
+struct Exit: Equatable {
+    /// The exit code of the process.
+    let code: Int32
 
-    /// What the exit code says, for `--help` and the reference page.
-    var meaning: String {
-        switch self {
-        case .success: "The command succeeded, or the daemon stopped after all calls ended."
-        case .failure: "The command failed, no daemon responded, or the drain took too long."
-        case .usage: "The command line is wrong."
-        case .configuration: "The configuration is wrong, or there is no admin socket to ask."
-        }
-    }
+    /// Everything went well.
+    static let success = Exit(code: 0)
+    /// Something went wrong at run time, or draining took too long.
+    static let failure = Exit(code: 1)
+    /// The command line is not understood.
+    static let usage = Exit(code: 2)
+    /// The configuration is not good (EX_CONFIG of sysexits).
+    static let configuration = Exit(code: 78)
+
+    /// The codes of Martlet's own with what they say, for `--help` and the reference page; `exec` has those of its program too.
+    static let meanings: [(exit: Exit, text: String)] = [
+        (success, "The command succeeded, or the daemon stopped after all calls ended."),
+        (failure, "The command failed, no daemon responded, or the drain took too long."),
+        (usage, "The command line is wrong."),
+        (configuration, "The configuration is wrong, or there is no admin socket to ask."),
+    ]
 
     /// Ends the process.
     static func now(_ exit: Exit) -> Never {
-        Glibc.exit(exit.rawValue)
+        Glibc.exit(exit.code)
     }
 
     /// Ends the process while other threads run: what libraries do at the end of a process would take things from them.
     static func atOnce(_ exit: Exit) -> Never {
-        _exit(exit.rawValue)
+        _exit(exit.code)
     }
 }
 

@@ -25,7 +25,7 @@ enum Help {
             \(list(HandledSignal.all.map { ($0.names.joined(separator: ", "), $0.summary) }))
 
             exit codes:
-            \(list(Exit.allCases.map { ("\($0.rawValue)", $0.meaning) }))
+            \(list(Exit.meanings.map { ("\($0.exit.code)", $0.text) }))
             """
     }
 

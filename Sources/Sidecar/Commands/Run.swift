@@ -4,8 +4,7 @@ internal import Proxy
 
 /// `martlet run`: builds the daemon and runs it to its end.
 enum Run {
-    static func run(file: String?, watches: Bool, with registry: Registry) -> Exit {
-        let file = ConfigurationFile.find(file, registry)
+    static func run(_ file: ConfigurationFile, watches: Bool, job: JobRun? = nil) -> Exit {
         do throws(ConfigurationFile.Rejection) {
             // The first process of a container loses a signal that nobody waits for.
             Signals.holdEnds()
@@ -19,7 +18,7 @@ enum Run {
             Signals.ignoreHangUp()
             let loaded = try file.load()
             Crash.setCoreDumps(allowed: loaded.plan.settings.coreDumps)
-            let daemon = Daemon(file: file, logLevel: loaded.plan.settings.logLevel, passed: passed)
+            let daemon = Daemon(file: file, logLevel: loaded.plan.settings.logLevel, passed: passed, job: job)
             return daemon.run(loaded, watches: watches)
         } catch {
             error.lines.forEach(Terminal.complain)

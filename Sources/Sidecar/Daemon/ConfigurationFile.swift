@@ -25,12 +25,15 @@ struct ConfigurationFile {
     let path: String?
     /// The kinds of interceptors that it may name.
     let registry: Registry
+    /// Whether another program writes to standard output, so that no log may go there.
+    var outputIsTaken = false
 
     /// The file that the command line names, or the environment, or the one in its usual place, or the demo.
-    static func find(_ named: String?, _ registry: Registry) -> ConfigurationFile {
+    static func find(_ named: String?, _ registry: Registry, outputIsTaken: Bool = false) -> ConfigurationFile {
         let path = named ?? Environment.value("MARTLET_CONFIG")
         let isThere = unsafe access(usualPath, F_OK) == 0
-        return ConfigurationFile(path: path ?? (isThere ? usualPath : nil), registry: registry)
+        let found = path ?? (isThere ? usualPath : nil)
+        return ConfigurationFile(path: found, registry: registry, outputIsTaken: outputIsTaken)
     }
 
     /// How the file is called in logs.
@@ -49,6 +52,10 @@ struct ConfigurationFile {
             variable: Environment.value,
             into: diagnostics
         )
+        if outputIsTaken {
+            let problem = "the program has standard output; write to stderr or a file, or run exec with --own-stdout"
+            for mark in plan.outputLogs { diagnostics.report(problem, at: mark) }
+        }
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
         return Loaded(plan: plan, warnings: diagnostics.warnings.map { $0.line(file: name) })
     }

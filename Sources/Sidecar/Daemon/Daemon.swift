@@ -48,9 +48,18 @@ final class Daemon {
     private var fileWatch: SettledFiles?
     var reloadQueue = ReloadQueue()
     private var ending = Ending()
+    /// The program that the daemon is there for; none if it serves for itself.
+    private let jobRun: JobRun?
+    var job: Job? { jobRun?.job }
 
-    init(file: ConfigurationFile, logLevel: LogLevel, passed: Result<SystemdSockets, ListenError>) {
+    init(
+        file: ConfigurationFile,
+        logLevel: LogLevel,
+        passed: Result<SystemdSockets, ListenError>,
+        job: JobRun? = nil
+    ) {
         self.file = file
+        jobRun = job
         self.passed = passed
         startTime = loop.now
         // Before there are other threads, of which the log is the first: the environment is not locked.
@@ -72,8 +81,7 @@ final class Daemon {
             }
             _ = fileWatch?.use([path])
         }
-        let numbers = [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD]
-        signals = Signals(numbers, on: loop) { [unowned self] in signal($0) }
+        handleSignals(Self.allSignals)
         Signals.releaseEnds()
         attemptStart(loaded)
         if ending.exit == nil { loop.run() }
@@ -135,6 +143,7 @@ final class Daemon {
             for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
             log.log(.info, "ready", ("generation", "\(number)"), ("workers", "\(count)"))
             manager.ready("serving")
+            if let jobRun { beginJob(jobRun, change.opened) }
         }
     }
 
@@ -279,6 +288,16 @@ final class Daemon {
 
     // MARK: Signals and the end
 
+    static let allSignals = [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD]
+    /// Those that are not passed on to a program that runs.
+    static let signalsBesideJob = [SIGHUP, SIGCHLD]
+
+    /// Handles these signals from now on, and leaves the others.
+    func handleSignals(_ numbers: [Int32]) {
+        signals = nil
+        signals = Signals(numbers, on: loop) { [unowned self] in signal($0) }
+    }
+
     private func signal(_ number: Int32) {
         switch number {
         case SIGHUP: reload()
@@ -320,7 +339,7 @@ final class Daemon {
         manager.stopping(within: drain.limit)
     }
 
-    private func stop(_ exit: Exit) {
+    func stop(_ exit: Exit) {
         ending.exit = exit
         admin.streams.endAll()
         // After this turn, in which the ends of the streams go out.
@@ -337,7 +356,7 @@ final class Daemon {
             let names = stuck.joined(separator: ", ")
             log.log(.error, "stopped", ("reason", healthProblem ?? "\(names) did not stop"))
             lineWriters.finish()
-            Exit.atOnce(.failure)
+            Exit.atOnce(job?.status.map(Exit.init(code:)) ?? .failure)
         }
         // Calls that were cut off have spans and are counted, too.
         if ending.isDrained { flushTelemetry(merged(reports)) }
@@ -347,6 +366,8 @@ final class Daemon {
         for server in admin.servers { server.close() }
         if workers != nil { log.log(.info, "stopped") }
         lineWriters.finish()
-        return ending.exit ?? .success
+        let exit = ending.exit ?? .success
+        guard let job else { return exit }
+        return job.status.map(Exit.init(code:)) ?? (exit == .success ? .failure : exit)
     }
 }

@@ -11,7 +11,7 @@ enum CommandSections {
             "### Signals",
             table("signal", HandledSignal.all.map { (code($0.names), $0.summary) }),
             "### Exit codes",
-            table("code", Exit.allCases.map { ("\($0.rawValue)", $0.meaning) }),
+            table("code", Exit.meanings.map { ("\($0.exit.code)", $0.text) }),
         ]
     }
 

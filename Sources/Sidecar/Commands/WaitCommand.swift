@@ -1,0 +1,42 @@
+internal import Configuration
+internal import Events
+private import Glibc
+internal import Time
+
+/// `martlet wait`: waits until the daemon is ready.
+struct WaitCommand {
+    private let file: String?
+    private let address: String?
+    private let timeout: Duration?
+
+    init(_ invocation: Invocation) throws(UsageError) {
+        (file, address) = (invocation[.config], invocation[.admin])
+        let text = invocation[.timeout] ?? "30s"
+        timeout = text == "none" ? nil : Duration(text: text)
+        guard text == "none" || timeout != nil else {
+            throw invocation.error("--timeout cannot be \(text); write a time such as 30s, or none")
+        }
+    }
+
+    func run() -> Exit {
+        guard let targets = AdminCommand.targets(file: file, named: address) else {
+            return address == nil ? .configuration : .usage
+        }
+        let end = timeout.map { Clock.system.now.adding(saturating: $0) } ?? .max
+        while true {
+            let result = AdminClient.ask("GET", "/readyz", firstOf: targets)
+            if case .response(200, _) = result { break }
+            guard Clock.system.now < end else {
+                guard case .response(_, let body) = result else {
+                    _ = AdminCommand.text(result, targets)
+                    return .failure
+                }
+                Terminal.complain("martlet: not ready in time: \(body)")
+                return .failure
+            }
+            usleep(50_000)
+        }
+        Terminal.print("ready")
+        return .success
+    }
+}

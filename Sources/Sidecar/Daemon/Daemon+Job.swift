@@ -1,0 +1,52 @@
+internal import Configuration
+internal import Events
+internal import Time
+
+/// How the program of `martlet exec` begins and ends.
+extension Daemon {
+    /// How often it is looked whether the daemon is ready.
+    private static let readinessInterval = 20 * Duration.millisecond
+
+    /// Begins the program when the daemon is ready, or when that takes too long; `listeners` are those that it may call.
+    func beginJob(_ run: JobRun, _ listeners: [ListenerSet.Open]) {
+        guard !isDraining else { return }
+        let readiness = readiness
+        let latest = run.latest ?? loop.now + (run.wait ?? .zero)
+        run.latest = latest
+        guard readiness.isReady || loop.now >= latest else {
+            let timer = Timer(on: loop.timers) { [unowned self] in beginJob(run, listeners) }
+            run.timer = timer
+            return timer.arm(after: min(Self.readinessInterval, latest - loop.now))
+        }
+        run.timer = nil
+        if !readiness.isReady, run.mustBeReady {
+            log.log(.error, "program not started", ("reason", "Martlet is not ready: \(readiness.text)"))
+            return stop(.failure)
+        }
+        if !readiness.isReady, run.wait != nil {
+            log.log(.warn, "program starts before Martlet is ready", ("reason", readiness.text))
+        }
+        handleSignals(Self.signalsBesideJob)
+        run.job.begin(Self.variables(listeners), on: loop) { [unowned self] in jobEnded(run.job) }
+        log.log(.info, "program started", ("program", run.job.command[0]))
+    }
+
+    private func jobEnded(_ job: Job) {
+        handleSignals(Self.allSignals)
+        log.log(.info, "program ended", ("program", job.command[0]), ("status", "\(job.status ?? -1)"))
+        drain()
+    }
+
+    /// Does what SIGTERM does: the program is asked to end where there is one, or the daemon stops.
+    func requestEnd() {
+        if let job, job.isRunning { job.terminate() } else { drain() }
+    }
+
+    /// `MARTLET_ADDRESS_1` and so on: the addresses of the listeners in the order of the file. `MARTLET_ADDRESS` is the first.
+    private static func variables(_ listeners: [ListenerSet.Open]) -> [(name: String, value: String)] {
+        // `localhost` is two sockets.
+        let names = listeners.filter { $0.key.address == $0.settings.address.available.first }.map(\.name)
+        let numbered = names.enumerated().map { (name: "MARTLET_ADDRESS_\($0.offset + 1)", value: $0.element) }
+        return names.prefix(1).map { (name: "MARTLET_ADDRESS", value: $0) } + numbered
+    }
+}
