@@ -60,7 +60,13 @@ public struct AdminSettings: Equatable, Sendable {
 
     static let options =
         [
-            Option("address", .string, required: true, example: "127.0.0.1:9901", "The address of the admin pages."),
+            Option(
+                "address",
+                .string,
+                required: true,
+                example: "127.0.0.1:9901",
+                "The address of the admin pages. On `unix:@name` only root and the user of the daemon are answered."
+            ),
             SocketPermissions.modeOption(default: mode),
         ] + SocketPermissions.ownerOptions + [
             Option(
@@ -95,17 +101,17 @@ public struct AdminSettings: Equatable, Sendable {
         permissions = SocketPermissions(section, for: address, keys: ["mode", "owner", "group"], mode: Self.mode)
         let named = section.strings("pages").compactMap(AdminPage.init)
         var pages = Set(section.has("pages") ? named : AdminPage.allCases.filter { $0 != .tap })
-        let isUnix = if case .unix = address { true } else { false }
+        let isUnix = text.hasPrefix("unix:")
         if section.has("tap") ? section.bool("tap") : isUnix && !section.has("pages") { pages.insert(.tap) }
         if section.has("tap"), !section.bool("tap") { pages.remove(.tap) }
         self.pages = pages
         isRequired = true
         mark = section.mark(of: "address")
         switch address {
-        case .tcp, .unix: self.address = address!
-        case .abstract, .systemd, nil:
+        case .tcp, .unix, .abstract: self.address = address!
+        case .systemd, nil:
             let problem = "\(Diagnostic.quote(text)) is not a valid admin address"
-            section.report("\(problem); write 127.0.0.1:9901 or unix:/path", at: "address")
+            section.report("\(problem); write 127.0.0.1:9901, unix:/path or unix:@name", at: "address")
             return nil
         }
         section.reportIfEmpty("pages", write: "a page such as metrics")

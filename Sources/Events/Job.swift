@@ -46,7 +46,8 @@ public final class Job: Watcher {
     public func begin(_ variables: [(name: String, value: String)], on loop: EventLoop, ended: @escaping () -> Void) {
         self.ended = ended
         hasBegun = true
-        let text: [UInt8] = variables.flatMap { variable in Array("\(variable.name)=\(variable.value)".utf8) + [0] } + [0]
+        let text: [UInt8] =
+            variables.flatMap { variable in Array("\(variable.name)=\(variable.value)".utf8) + [0] } + [0]
         martlet_adopt_orphans()
         martlet_job_pass_signals(child.pid)
         // If that fails, the process has ended, which is told as any other end.

@@ -1,4 +1,6 @@
 internal import Configuration
+internal import Events
+private import Glibc
 
 /// How an admin address can be reached, which decides what a browser may ask there.
 enum AdminAccess {
@@ -6,11 +8,24 @@ enum AdminAccess {
     case loopback
     /// A Unix socket, whose mode says who may connect.
     case unix
+    /// A Unix socket without a file, to which every process of this machine can connect.
+    case abstract
     /// A port that other machines reach.
     case remote
 
     init(_ address: ListenAddress) {
-        self = if case .tcp = address { address.isLocal ? .loopback : .remote } else { .unix }
+        self =
+            switch address {
+            case .tcp: address.isLocal ? .loopback : .remote
+            case .abstract: .abstract
+            case .unix, .systemd: .unix
+            }
+    }
+
+    /// Whether a process may ask here: on a socket without a file only root and the user of the daemon.
+    func allows(_ credentials: PeerCredentials?) -> Bool {
+        guard self == .abstract else { return true }
+        return credentials.map { $0.uid == 0 || $0.uid == geteuid() } ?? false
     }
 
     /// Why a request is rejected that a web page may be behind; nil if none can be, or the page is one of ours.

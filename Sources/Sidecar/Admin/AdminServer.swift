@@ -49,7 +49,11 @@ final class AdminServer: ConnectionService {
         let request = AdminRequest(head, to: access)
         context.heads.release(head)
         let exchange = AdminExchange(stream, isHead: request.isHead, heads: context.heads, streams: streams)
-        pages.respond(to: request) { exchange.send($0) }
+        if access.allows(peer.credentials) {
+            pages.respond(to: request) { exchange.send($0) }
+        } else {
+            exchange.send(.text("only root and the user of the daemon may ask here", status: 403))
+        }
         return exchange
     }
 

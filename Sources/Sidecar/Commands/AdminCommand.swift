@@ -61,7 +61,7 @@ enum AdminCommand: Equatable {
             let address = Self.address(text)
             if address == nil {
                 Terminal.complain(
-                    "martlet: \(Diagnostic.quote(text)) is not a valid admin address; write 127.0.0.1:9901 or unix:/path"
+                    "martlet: \(Diagnostic.quote(text)) is not a valid admin address; write 127.0.0.1:9901, unix:/path or unix:@name"
                 )
             }
             return address
@@ -87,7 +87,8 @@ enum AdminCommand: Equatable {
         case .unix(let path): SocketAddress.unix(path: path)
         case .tcp(let host, let port):
             SocketAddress(literal: host == "localhost" ? "127.0.0.1" : host, port: port)
-        case .abstract, .systemd, nil: nil
+        case .abstract(let name): SocketAddress.abstract(name: name)
+        case .systemd, nil: nil
         }
     }
 }

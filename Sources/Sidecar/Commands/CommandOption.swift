@@ -34,7 +34,7 @@ extension CommandOption {
         "config",
         short: "c",
         value: "FILE",
-        "Use this configuration file. The default is $MARTLET_CONFIG, or /etc/martlet/martlet.yaml if it exists."
+        "Use this configuration file; - is standard input. The default is $MARTLET_CONFIG, or /etc/martlet/martlet.yaml if it exists."
     )
     static let admin = CommandOption(
         "admin",

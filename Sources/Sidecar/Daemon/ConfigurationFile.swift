@@ -21,7 +21,7 @@ struct ConfigurationFile {
     /// Where the file of the service is.
     static let usualPath = "/etc/martlet/martlet.yaml"
 
-    /// The path; nil for the built-in demo.
+    /// The path, or `-` for standard input; nil for the built-in demo.
     let path: String?
     /// The kinds of interceptors that it may name.
     let registry: Registry
@@ -37,7 +37,14 @@ struct ConfigurationFile {
     }
 
     /// How the file is called in logs.
-    var name: String { path ?? "(demo)" }
+    var name: String { path == Self.standardInput ? "(standard input)" : path ?? "(demo)" }
+
+    /// Whether it is a file that can change.
+    var canBeWatched: Bool { path != nil && path != Self.standardInput }
+
+    private static let standardInput = "-"
+    /// What standard input had: it can be read once, and a reload takes the same text.
+    private static let input = Terminal.read(limit: YAML.maxText)
 
     /// Reads and checks the file as a whole; every error of it is in the rejection.
     func load() throws(Rejection) -> Loaded {
@@ -103,7 +110,11 @@ struct ConfigurationFile {
 
     private func text() throws(Rejection) -> [UInt8] {
         guard let path else { return Array(Demo.configuration.utf8) }
-        return try Self.text(path)
+        guard path == Self.standardInput else { return try Self.text(path) }
+        guard let input = Self.input else {
+            throw Rejection(lines: ["\(name) has more than \(YAML.maxText >> 20) MiB"])
+        }
+        return input
     }
 
     /// Reads another file in YAML that a command is given; what is wrong with it is reported.

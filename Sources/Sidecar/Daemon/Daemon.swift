@@ -74,7 +74,7 @@ final class Daemon {
     ///
     /// With `watches`, a change of the file is a reload, as where nobody can send a signal: in a pod whose ConfigMap changes.
     func run(_ loaded: ConfigurationFile.Loaded, watches: Bool) -> Exit {
-        if watches, let path = file.path {
+        if watches, file.canBeWatched, let path = file.path {
             fileWatch = SettledFiles(loop: loop, log: log) { [unowned self] _ in
                 reloadQueue.note(isDue: healthProblem != nil)
                 reload()
