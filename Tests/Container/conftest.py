@@ -32,6 +32,12 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture
+def programs():
+    """Mounts that bring a shell and small programs to /shared/bin, since the image has none. Their library is the image's."""
+    return {"/shared/bin": image.base() / "usr/bin"}
+
+
+@pytest.fixture
 def shared(tmp_path):
     """A directory that is /shared in each container, where any user may write."""
     place = tmp_path / "shared"
@@ -54,10 +60,10 @@ def running():
 
 @pytest.fixture
 def container(root, running, tmp_path, shared):
-    """Starts a container of the image; with `configuration`, a text, as its /etc/martlet/martlet.yaml."""
+    """Starts a container of the image, or of another; with `configuration`, a text, as its /etc/martlet/martlet.yaml."""
     started = []
 
-    def start(*arguments, configuration=None, mounts=(), **options):
+    def start(*arguments, configuration=None, mounts=(), image=root, **options):
         place = tmp_path / f"container{len(started)}"
         mounts = {"/shared": shared} | dict(mounts)
         if configuration:
@@ -65,7 +71,7 @@ def container(root, running, tmp_path, shared):
             directory.mkdir(parents=True)
             (directory / "martlet.yaml").write_text(configuration)
             mounts["/etc/martlet"] = directory
-        started.append(running(Container(root, place, *arguments, mounts=mounts, **options)))
+        started.append(running(Container(image, place, *arguments, mounts=mounts, **options)))
         return started[-1]
 
     yield start

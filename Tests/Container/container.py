@@ -32,10 +32,15 @@ class Container(Program):
     """A running container: without capabilities, with a network of its own that is loopback alone.
 
     `mounts` are sources by target; `read_only` is `docker run --read-only`; without `volumes` the image's volumes are
-    left out, as CRI-O does. `memory` bounds it, in bytes. What runs is the entry point with `arguments`.
+    left out, as CRI-O does. `memory` bounds it, in bytes. With `network`, the container is in the machine's network. What
+    runs is the entry point with `arguments`; `entry` replaces it.
     """
 
-    def __init__(self, root, directory, *arguments, user=dockerfile.USER, read_only=False, volumes=True, mounts=(), memory=None):
+    def __init__(
+        self, root, directory, *arguments, user=dockerfile.USER, read_only=False, volumes=True, mounts=(), memory=None, network=False,
+        entry=dockerfile.ENTRYPOINT,
+    ):
+        isolated = ["pid", "ipc", "uts", "mount"] + ([] if network else ["network"])
         self.mounts = dict(mounts)
         self.name = f"martlet-{os.getpid()}-{time.monotonic_ns()}"
         self.directory = Path(directory)
@@ -48,7 +53,7 @@ class Container(Program):
             "ociVersion": "1.0.2",
             "process": {
                 "user": {"uid": user[0], "gid": user[1]},
-                "args": [*dockerfile.ENTRYPOINT, *arguments],
+                "args": [*entry, *arguments],
                 "env": [f"PATH={PATH}", *(f"{name}={value}" for name, value in dockerfile.ENVIRONMENT.items())],
                 "cwd": "/",
                 "capabilities": {},
@@ -59,7 +64,7 @@ class Container(Program):
             "hostname": "martlet",
             "mounts": SYSTEM + places,
             "linux": {
-                "namespaces": [{"type": kind} for kind in ("pid", "network", "ipc", "uts", "mount")],
+                "namespaces": [{"type": kind} for kind in isolated],
                 "cgroupsPath": f"/{self.name}",
                 "resources": {"devices": [{"allow": False, "access": "rwm"}]} | ({"memory": {"limit": memory}} if memory else {}),
                 "readonlyPaths": ["/proc/sys", "/proc/irq", "/proc/bus"],
@@ -126,6 +131,15 @@ class Container(Program):
         """The resident bytes of Martlet."""
         status = Path(f"/proc/{self._first()}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) << 10
+
+    def mapped(self):
+        """The files that Martlet has in memory: itself and its libraries, by their names in the image."""
+        maps = Path(f"/proc/{self._first()}/maps").read_text()
+        return set(re.findall(r" (/\S+)$", maps, re.MULTILINE)) - {"/dev/zero"}
+
+    def inside(self, *command, **options):
+        """Starts a program of this machine in the container's network, where another container of its pod would be."""
+        return Program(["nsenter", f"--target={self._first()}", "--net", *command], **options)
 
     def curl(self, *arguments):
         """Runs the machine's curl in the container's network; returns what it prints."""

@@ -1,4 +1,4 @@
-"""The last stage of the Dockerfile, instruction by instruction."""
+"""The stages of the Dockerfile that make the image, instruction by instruction."""
 
 import json
 import re
@@ -6,28 +6,30 @@ import shlex
 
 from support.martlet import ROOT
 
-KNOWN = {"FROM", "LABEL", "RUN", "COPY", "ENV", "VOLUME", "USER", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT"}
+KNOWN = {"FROM", "WORKDIR", "LABEL", "RUN", "COPY", "ENV", "VOLUME", "USER", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT"}
 
 
-def last_stage():
-    """(word, argument) of each instruction, with continued lines joined."""
+def stages():
+    """The instructions of each stage, (word, argument) with continued lines joined, by its name; the last one's is `image`."""
     text = re.sub(r"^\s*#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
     lines = re.sub(r"\\\n\s*", "", text).splitlines()
-    stage = []
+    found = {}
     for line in filter(None, map(str.strip, lines)):
         word, argument = line.split(None, 1)
-        stage = [] if word == "FROM" else stage
-        stage.append((word, argument))
-    unknown = {word for word, _ in stage} - KNOWN
+        if word == "FROM":
+            name = argument.partition(" AS ")[2] or "image"
+            found[name] = []
+        found[name].append((word, argument))
+    unknown = {word for name in ("root", "image") for word, _ in found[name]} - KNOWN
     assert not unknown, f"Tests/Container does not know what {unknown} do to the image"
-    return stage
+    return found
 
 
-STAGE = last_stage()
+STAGES = stages()
 
 
-def instructions(word):
-    return [argument for name, argument in STAGE if name == word]
+def instructions(word, stage="image"):
+    return [argument for name, argument in STAGES[stage] if name == word]
 
 
 def pairs(word):
@@ -35,10 +37,13 @@ def pairs(word):
     return dict(pair.split("=", 1) for argument in instructions(word) for pair in shlex.split(argument))
 
 
-SUITE = re.fullmatch(r"debian:([a-z]+)-slim", instructions("FROM")[0])[1]
-INSTALL, *COMMANDS = instructions("RUN")
-PACKAGES = re.search(r"--no-install-recommends\s+([^&]*?)\s*&&", INSTALL)[1].split()
-COPIES = [shlex.split(argument) for argument in instructions("COPY")]
+SUITE = re.match(r"debian:([a-z]+)-slim ", instructions("FROM", "root")[0])[1]
+(DIRECTORY,) = instructions("WORKDIR", "root")
+INSTALL, *COMMANDS = instructions("RUN", "root")
+PACKAGES = (ROOT / re.search(r"--arg-file=(\S+) apt-get install", INSTALL)[1]).read_text().split()
+COPIES = [shlex.split(argument) for argument in instructions("COPY", "root")]
+assert STAGES["image"][0] == ("FROM", "scratch") and not instructions("RUN")
+((_, PLACE, _),) = [shlex.split(argument) for argument in instructions("COPY")]
 ENVIRONMENT = pairs("ENV")
 LABELS = pairs("LABEL")
 VOLUMES = instructions("VOLUME")

@@ -1,4 +1,4 @@
-"""Makes the root file system of the image's last stage, without Docker."""
+"""Makes the root file system of the image, without Docker: the stage `root` of the Dockerfile, and what the last stage copies of it."""
 
 import hashlib
 import os
@@ -40,22 +40,32 @@ def base():
     return place
 
 
-def make(place):
-    """Makes the image's root file system at `place`: the base, and what the Dockerfile adds."""
-    run("cp", "--archive", "--reflink=auto", base(), place)
-    for command in dockerfile.COMMANDS:
-        run("chroot", place, "sh", "-c", command)
-    # What the first stage builds.
-    built = {
-        "/image/usr/bin/martlet": BINARY,
-        "/image/usr/share/doc/martlet/nghttp2.COPYING": ROOT / ".build/licences/nghttp2.COPYING",
-        "/image/usr/share/doc/martlet/upb.LICENSE": ROOT / ".build/licences/upb.LICENSE",
-    }
-    for *options, source, target in dockerfile.COPIES:
-        source = built[source] if options else ROOT / source
+def built(directory):
+    """Puts into `directory` what the stage `build` makes."""
+    (directory / "usr/bin").mkdir(parents=True)
+    run("strip", "-o", directory / "usr/bin/martlet", BINARY)
+    documents = directory / "usr/share/doc/martlet"
+    documents.mkdir(parents=True)
+    for licence in ("nghttp2.COPYING", "upb.LICENSE"):
+        source = ROOT / ".build/licences" / licence
         assert source.exists(), f"{source} is missing: NGHTTP2=source make build"
-        target = Path(place) / target.lstrip("/")
+        shutil.copy(source, documents)
+
+
+def make(place):
+    """Makes the image's root file system at `place`."""
+    stage = place.with_name("stage")
+    run("cp", "--archive", "--reflink=auto", base(), stage)
+    for *options, source, target in dockerfile.COPIES:
+        target = stage / dockerfile.DIRECTORY.lstrip("/") / target if target[0] != "/" else stage / target.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
-        run("cp", "--recursive", source, target)
-    run("strip", Path(place) / "usr/bin/martlet")
-    return Path(place)
+        if options:
+            assert (options, source) == (["--from=build"], dockerfile.PLACE)
+            built(target)
+        else:
+            run("cp", "--recursive", ROOT / source, target)
+    for command in dockerfile.COMMANDS:
+        run("chroot", stage, "sh", "-c", f"cd {dockerfile.DIRECTORY} && {command}")
+    (stage / dockerfile.PLACE.lstrip("/")).rename(place)
+    shutil.rmtree(stage)
+    return place

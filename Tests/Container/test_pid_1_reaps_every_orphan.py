@@ -8,7 +8,8 @@ from support.wait import eventually, settled
 
 TOKENS = 20
 # Two children outlive it: Martlet kills the one with the program's process group, the other ends by itself.
-PROGRAM = """#!/bin/sh
+PROGRAM = """#!/shared/bin/sh
+PATH=/shared/bin
 (exec sleep 60) > /dev/null 2>&1 &
 setsid sh -c 'touch /shared/away-$1; sleep 0.1; echo orphan >> /shared/orphans' sh "$1" > /dev/null 2>&1 &
 until [ -e "/shared/away-$1" ]; do sleep 0.01; done
@@ -16,7 +17,7 @@ echo token-$1
 """
 
 
-def test_no_zombie_is_left(container, own, shared, running):
+def test_no_zombie_is_left(container, own, shared, programs, running):
     program = shared / "program"
     program.write_text(PROGRAM)
     program.chmod(0o755)
@@ -30,7 +31,7 @@ def test_no_zombie_is_left(container, own, shared, running):
         token = f"token: {{ exec: {{ command: [/shared/program, '{number}'] }} }}"
         return own.replace("interceptors:", f"interceptors:\n  - {token}")
 
-    ours = container(configuration=configuration(0)).wait()
+    ours = container(configuration=configuration(0), mounts=programs).wait()
     for number in range(TOKENS):
         if number:
             (ours.mounts["/etc/martlet"] / "martlet.yaml").write_text(configuration(number))

@@ -7,7 +7,7 @@ from support.martlet import ROOT
 from support.reader import Reader
 
 CASES = [(page, block) for page in RUN for block in blocks(page)]
-LANGUAGES = ["yaml", "yaml part", "sh", "text", "python", "swift", "ini", "promql", "json"]
+LANGUAGES = ["yaml", "yaml part", "sh", "text", "python", "swift", "ini", "promql", "json", "dockerfile"]
 
 
 @pytest.fixture(scope="module")
