@@ -17,8 +17,8 @@ from support.wait import eventually
 
 ROOT = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("MARTLET_BIN", ROOT / ".build/release/martlet")).absolute()
-# The configuration files that are shipped; the others are for tests, Kubernetes and Prometheus.
-OTHERS = (".tests.yaml", ".k8s.yaml", ".prometheus.yaml")
+# The configuration files that are shipped; the others are for tests, Kubernetes, kustomize and Prometheus.
+OTHERS = (".tests.yaml", ".k8s.yaml", "kustomization.yaml", ".prometheus.yaml")
 SHIPPED = sorted(file for file in (ROOT / "etc").rglob("*.yaml") if not file.name.endswith(OTHERS))
 # A descriptor set with a file that defines nothing, which is text as it happens.
 DESCRIPTOR_SET = "\n\x0c\n\nshop.proto"
