@@ -126,6 +126,7 @@ install: install-man ## Install the built binary, units and configuration (DESTD
 	install -D -m 0644 systemd/martlet.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/martlet.conf
 	install -m 0644 etc/examples/*.yaml $(EXAMPLES)
 	install -m 0644 etc/examples/tests/*.yaml $(EXAMPLES)/tests
+	cd etc && find kustomize -type f -exec install -D -m 0644 {} $(DESTDIR)$(PREFIX)/share/doc/martlet/{} \;
 	@for licence in .build/licences/*; do \
 	    test ! -e "$$licence" || install -m 0644 "$$licence" $(DESTDIR)$(PREFIX)/share/doc/martlet; done
 	test -e $(CONFIGURATION) || install -D -m 0644 etc/martlet.yaml $(CONFIGURATION)
