@@ -33,12 +33,12 @@ class Container(Program):
 
     `mounts` are sources by target; `read_only` is `docker run --read-only`; without `volumes` the image's volumes are
     left out, as CRI-O does. `memory` bounds it, in bytes. With `network`, the container is in the machine's network. What
-    runs is the entry point with `arguments`; `entry` replaces it.
+    runs is the entry point with `arguments`; in another image, `entry` and `environment` replace what this one says.
     """
 
     def __init__(
         self, root, directory, *arguments, user=dockerfile.USER, read_only=False, volumes=True, mounts=(), memory=None, network=False,
-        entry=dockerfile.ENTRYPOINT,
+        entry=dockerfile.ENTRYPOINT, environment=dockerfile.ENVIRONMENT,
     ):
         isolated = ["pid", "ipc", "uts", "mount"] + ([] if network else ["network"])
         self.mounts = dict(mounts)
@@ -54,7 +54,7 @@ class Container(Program):
             "process": {
                 "user": {"uid": user[0], "gid": user[1]},
                 "args": [*entry, *arguments],
-                "env": [f"PATH={PATH}", *(f"{name}={value}" for name, value in dockerfile.ENVIRONMENT.items())],
+                "env": [f"PATH={PATH}", *(f"{name}={value}" for name, value in environment.items())],
                 "cwd": "/",
                 "capabilities": {},
                 "noNewPrivileges": True,

@@ -101,7 +101,7 @@ def test_a_copy_of_the_image_runs_in_any_other(container, root, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(root, other / "opt/martlet", symlinks=True)
     loader = ["/opt/martlet/usr/bin/ld.so", "--library-path", "/opt/martlet/usr/lib", "/opt/martlet/usr/bin/martlet"]
-    ours = container("-c", "/opt/martlet/etc/martlet/martlet.yaml", entry=loader, image=other, volumes=False).wait()
+    ours = container("-c", "/opt/martlet/etc/martlet/martlet.yaml", entry=loader, environment={}, image=other, volumes=False).wait()
     assert all(name.startswith("/opt/martlet/") for name in ours.mapped())
     ours.kill("TERM")
     assert ours.exit_code() == 0

@@ -4,10 +4,10 @@ import re
 import socket
 from contextlib import ExitStack, suppress
 
-import pod
+from pod import DEPLOYMENT
 from support.wait import eventually
 
-CONNECTIONS = pod.CONFIGURATION["workers"] * pod.CONFIGURATION["listeners"][0]["limits"]["connections"]
+CONNECTIONS = DEPLOYMENT.settings["workers"] * DEPLOYMENT.settings["listeners"][0]["limits"]["connections"]
 # A little less than limits.head allows.
 HEAD = b"POST /shop.v1.OrderService/Get HTTP/1.1\r\nhost: a\r\n" + b"".join(b"x-%02d: %s\r\n" % (n, b"a" * 1000) for n in range(63))
 
@@ -20,8 +20,8 @@ def connections(container):
 
 def test_all_connections_with_unfinished_heads(container, shared):
     # The clock of a head does not end them meanwhile.
-    text = pod.configuration().replace("limits:", "timeouts: { head: 10m }\n    limits:")
-    ours = container(configuration=text, read_only=True, memory=pod.MEMORY).wait()
+    text = DEPLOYMENT.configuration().replace("limits:", "timeouts: { head: 10m }\n    limits:")
+    ours = container(configuration=text, read_only=True, memory=DEPLOYMENT.memory).wait()
     with ExitStack() as stack:
         # Twice as many as there may be: the kernel may choose a worker that is full already.
         for _ in range(2 * CONNECTIONS):
@@ -33,7 +33,7 @@ def test_all_connections_with_unfinished_heads(container, shared):
         eventually(lambda: connections(ours) == CONNECTIONS, within=20, what="as many connections as are allowed")
         assert ours.healthcheck() == 0
         used = ours.memory()
-        print(f"{CONNECTIONS} connections: {used >> 20} MiB of {pod.MEMORY >> 20} MiB")
-        assert used < pod.MEMORY * 0.9
+        print(f"{CONNECTIONS} connections: {used >> 20} MiB of {DEPLOYMENT.memory >> 20} MiB")
+        assert used < DEPLOYMENT.memory * 0.9
     eventually(lambda: connections(ours) == 0, what="the end of the connections")
     assert ours.healthcheck() == 0

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-import pod
+from pod import DEPLOYMENT
 from calling import say
 from support.http1.recorder import JSON, Recorder
 from support.wait import eventually
@@ -14,22 +14,15 @@ from support.wait import eventually
 def sidecar(container, tmp_path, shared, running):
     upstream = running(Recorder(JSON, path=shared / "upstream.sock"))
     os.chmod(shared / "upstream.sock", 0o777)
-    files = pod.Volume(tmp_path / "configuration", **{"martlet.yaml": pod.configuration()})
-    tokens = pod.Volume(tmp_path / "tokens", orders="first")
-    # As an emptyDir with an fsGroup is.
-    run = tmp_path / "run"
-    run.mkdir()
-    os.chown(run, 0, pod.POD["securityContext"]["fsGroup"])
-    run.chmod(0o2777)
-    mounts = {"/etc/martlet": files.directory, "/var/run/secrets/tokens": tokens.directory, "/run/martlet": run}
-    ours = container(*pod.SIDECAR["args"], mounts=mounts, read_only=True, volumes=False, memory=pod.MEMORY).wait()
+    files, tokens, mounts = DEPLOYMENT.mounts(tmp_path)
+    ours = container(*DEPLOYMENT.sidecar["args"], mounts=mounts, read_only=True, volumes=False, memory=DEPLOYMENT.memory).wait()
     ours.upstream, ours.files, ours.tokens = upstream, files, tokens
     return ours
 
 
 @pytest.mark.parametrize("probe", ["startupProbe", "readinessProbe", "livenessProbe"])
 def test_probe(sidecar, probe):
-    assert sidecar.exec(*pod.SIDECAR[probe]["exec"]["command"]).returncode == 0
+    assert sidecar.exec(*DEPLOYMENT.sidecar[probe]["exec"]["command"]).returncode == 0
 
 
 def token(sidecar, shared):
@@ -43,8 +36,20 @@ def test_the_token_changes_when_the_kubelet_changes_it(sidecar, shared):
     eventually(lambda: token(sidecar, shared) == "Bearer second", what="the second token")
 
 
+def test_no_call_is_without_a_token_while_it_changes(sidecar, shared):
+    """The kubelet removes the old file as soon as the new one is there."""
+    assert token(sidecar, shared) == "Bearer first"
+    for number in range(50):
+        sidecar.tokens.write(orders=f"token-{number}")
+        assert token(sidecar, shared) is not None
+    eventually(lambda: token(sidecar, shared) == "Bearer token-49", what="the last token")
+    seen = [request.header("authorization") for request in sidecar.upstream.requests]
+    numbers = [int(one.rpartition("-")[2]) for one in seen if one != "Bearer first"]
+    assert numbers == sorted(numbers)
+
+
 def test_a_changed_config_map_is_loaded(sidecar, shared):
-    sidecar.files.write(**{"martlet.yaml": pod.configuration().replace("x-caller", "x-pod")})
+    sidecar.files.write(**{"martlet.yaml": DEPLOYMENT.configuration().replace("x-caller", "x-pod")})
     sidecar.stderr.wait(r" reloaded generation=2\b")
     say(shared)
     assert sidecar.upstream.requests[-1].header("x-pod") == "pod"
@@ -55,7 +60,7 @@ def test_a_bad_config_map_changes_nothing(sidecar, shared):
     sidecar.stderr.wait(r" error reload rejected\b")
     assert token(sidecar, shared) == "Bearer first"
     for probe in ("readinessProbe", "livenessProbe"):
-        assert sidecar.exec(*pod.SIDECAR[probe]["exec"]["command"]).returncode == 0
+        assert sidecar.exec(*DEPLOYMENT.sidecar[probe]["exec"]["command"]).returncode == 0
     assert "martlet_config_last_reload_successful 0" in sidecar.curl("http://127.0.0.1:9902/metrics")
 
 
