@@ -11,6 +11,7 @@ import dockerfile
 from calling import say
 from support.certificates import Authority
 from support.http1.recorder import JSON, Recorder
+from support.martlet import ROOT
 
 WRITABLE = {"/tmp": 0o1777, "/run/martlet": 0o1777}
 
@@ -73,6 +74,12 @@ def test_the_licences_are_there(root):
     documents = root / "usr/share/doc/martlet"
     for name in ("LICENSE", "nghttp2.COPYING", "upb.LICENSE"):
         assert (documents / name).stat().st_size > 0
+
+
+def test_its_size_is_that_of_the_page(files):
+    said = re.search(r"The image has (\d+) MB", (ROOT / "docs/containers.md").read_text())[1]
+    size = sum(status.st_size for status in files.values() if stat.S_ISREG(status.st_mode)) / 1e6
+    assert abs(size - int(said)) < 5, size
 
 
 def test_its_user_and_group_have_names(root):
