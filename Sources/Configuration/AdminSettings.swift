@@ -24,6 +24,8 @@ public enum AdminPage: String, CaseIterable, Sendable {
     case tap
     /// Loads the configuration again.
     case reload
+    /// Starts the program anew, which takes over.
+    case upgrade
     /// Stops the daemon gracefully.
     case drain
 

@@ -24,9 +24,7 @@ extension ListenSocket {
                 return nil
             }
         }
-        let socket = ListenSocket(adopting: descriptor, sharesPort: hasSharedPort(descriptor), file: file)
-        socket.hold()
-        return socket
+        return ListenSocket(adopting: descriptor, sharesPort: hasSharedPort(descriptor), file: file)
     }
 
     private static func hasSharedPort(_ descriptor: Int32) -> Bool {

@@ -164,6 +164,19 @@ void martlet_job_pass_signals(pid_t pid);
 // Ends what martlet_job_pass_signals has begun, before the process is waited for: its number may be another's then.
 void martlet_job_keep_signals(void);
 
+// The most sockets that martlet_launch hands over: with one more descriptor, what the kernel takes in a message.
+#define MARTLET_MOST_HANDED_OVER 250
+
+// Makes a process that can start this program anew, by the path and with the arguments and the environment that it was started
+// with, whatever this process has given up since. It lives as long as this one, which must have one thread. Returns a socket
+// that martlet_launch needs, or a negative errno.
+int martlet_launcher_start(void);
+
+// Starts the program anew and hands it listening sockets as sd_listen_fds(3) says, named `a:b:c`; the last descriptor is not
+// one of them, and MARTLET_UPGRADE says which it is. Returns the number of the new process, which is nobody's child and may
+// fail still, or a negative errno. Waits for 5 s at most.
+pid_t martlet_launch(int launcher, const char *_Nonnull names, const int *_Nonnull descriptors, size_t count);
+
 // Makes processes whose parents have ended children of this one.
 void martlet_adopt_orphans(void);
 

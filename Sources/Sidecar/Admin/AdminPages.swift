@@ -143,6 +143,25 @@ final class AdminPages {
         }
     }
 
+    func upgrade(_ request: AdminRequest, _ respond: @escaping (AdminResponse) -> Void) {
+        let text = request.query?["timeout"] ?? "30s"
+        guard let limit = Duration(text: text), limit > .zero else {
+            return respond(.text("timeout cannot be \(Diagnostic.quote(text)); write a time such as 30s", status: 400))
+        }
+        daemon.upgrade(within: limit) { result in
+            switch result {
+            case .success(let process):
+                let queue = ByteQueue()
+                var json = JSONWriter(to: queue)
+                json.field("pid", number: Int(process))
+                json.end()
+                respond(.json(queue))
+            case .failure(let failure):
+                respond(.text(failure.lines.joined(separator: "\n"), status: 422))
+            }
+        }
+    }
+
     func drain(_ respond: (AdminResponse) -> Void) {
         respond(.text("draining", status: 202))
         daemon.requestEnd()

@@ -104,6 +104,15 @@ extension AdminRoute {
         ) {
             $0.reload($2)
         },
+        AdminRoute(
+            .post,
+            "/upgrade",
+            page: .upgrade,
+            parameters: ["timeout"],
+            "Starts the program anew, which takes over: 200 and its PID; or 422, and all is as before."
+        ) {
+            $0.upgrade($1, $2)
+        },
         AdminRoute(.post, "/drain", "/quitquitquit", page: .drain, "Responds 202 and does what SIGTERM does.") {
             $0.drain($2)
         },

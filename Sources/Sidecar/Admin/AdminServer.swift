@@ -25,7 +25,7 @@ final class AdminServer: ConnectionService {
     /// Opens the socket and serves.
     init(_ settings: AdminSettings, daemon: Daemon) throws(ListenError) {
         self.settings = settings
-        sockets = try ListenSocket.openAll(settings.address, permissions: settings.permissions)
+        sockets = try Self.sockets(settings, daemon.listeners)
         context = WireContext(loop: daemon.loop)
         access = AdminAccess(settings.address)
         pages = AdminPages(daemon, settings.pages)
@@ -34,6 +34,28 @@ final class AdminServer: ConnectionService {
             acceptors.append(Acceptor(socket.descriptor, context: context, service: self, limit: 64) { _ in })
             daemon.log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))
         }
+    }
+
+    /// Those that an earlier process has handed over, or new ones.
+    private static func sockets(_ settings: AdminSettings, _ listeners: ListenerSet?) throws(ListenError)
+        -> [ListenSocket]
+    {
+        let address = settings.address
+        let handedOver = address.available.compactMap { listeners?.takeHandedOver(on: $0) }
+        guard !handedOver.isEmpty else {
+            return try ListenSocket.openAll(address, permissions: settings.permissions)
+        }
+        for socket in handedOver { try socket.setPermissions(settings.permissions) }
+        return handedOver
+    }
+
+    /// The sockets, for a process that takes the place of this one.
+    var handedOver: [Launcher.Named] { sockets.map { (name: $0.storeName, descriptor: $0.descriptor) } }
+
+    /// Accepts no more, and leaves the sockets to a process that has taken them over.
+    func handOver() {
+        for acceptor in acceptors { acceptor.stopAccepting() }
+        for socket in sockets { socket.hold() }
     }
 
     /// Where it listens, with the real port.

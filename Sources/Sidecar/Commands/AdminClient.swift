@@ -16,16 +16,21 @@ enum AdminClient {
     }
 
     /// The seconds that each step of an exchange may take: to send, and to receive the next bytes.
-    private static let seconds = 10
+    static let patience = 10
     private static let maxResponse = 1 << 30
 
     /// Sends a request without a body to the first address on which somebody listens.
     ///
     /// A request that has been sent is never retried, here or elsewhere: it may be a reload.
-    static func ask(_ method: String, _ path: String, firstOf addresses: [SocketAddress]) -> Result {
+    static func ask(
+        _ method: String,
+        _ path: String,
+        firstOf addresses: [SocketAddress],
+        patience: Int = patience
+    ) -> Result {
         var result = Result.nobodyListens
         for address in addresses {
-            guard let descriptor = connect(to: address) else {
+            guard let descriptor = connect(to: address, patience) else {
                 if errno == EACCES { result = .notAllowed(address) }
                 continue
             }
@@ -36,11 +41,11 @@ enum AdminClient {
     }
 
     /// A connection to an address; nil if it cannot be made, and errno says why.
-    private static func connect(to address: SocketAddress) -> Int32? {
+    private static func connect(to address: SocketAddress, _ patience: Int = patience) -> Int32? {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(Int32(address.family.rawValue), kind, 0)
         guard descriptor >= 0 else { return nil }
-        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        var limit = timeval(tv_sec: patience, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)

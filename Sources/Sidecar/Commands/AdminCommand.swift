@@ -2,10 +2,13 @@ internal import Bytes
 internal import Configuration
 internal import Interceptors
 internal import Proxy
+internal import Time
 
 /// The commands that speak to the admin socket of a running Martlet.
 enum AdminCommand: Equatable {
     case reload, status
+    /// Has the program started anew, which is to be ready after this time at the latest.
+    case upgrade(within: Duration)
     /// Asks whether it lives, or whether it is ready for calls.
     case healthcheck(ready: Bool)
 
@@ -18,9 +21,13 @@ enum AdminCommand: Equatable {
             switch self {
             case .reload: ("POST", "/reload")
             case .status: ("GET", "/status")
+            case .upgrade(let limit): ("POST", "/upgrade?timeout=\(limit.text)")
             case .healthcheck(let ready): ("GET", ready ? "/readyz" : "/healthz")
             }
-        guard let text = Self.text(method, path, targets) else { return .failure }
+        var patience = AdminClient.patience
+        if case .upgrade(let limit) = self { patience += limit.seconds }
+        let result = AdminClient.ask(method, path, firstOf: targets, patience: patience)
+        guard let text = Self.text(result, targets) else { return .failure }
         Terminal.print(text)
         return .success
     }

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Documents
 internal import Proxy
+internal import Time
 
 extension Command {
     /// The command that runs if the command line names none.
@@ -104,6 +105,17 @@ extension Command {
             options: [.config, .admin]
         ) { invocation, _ in
             AdminCommand.reload.run(file: invocation[.config], address: invocation[.admin])
+        },
+        Command(
+            "upgrade",
+            "Start the program anew, as after an update. It takes over without a lost call, or all stays as it is.",
+            options: [.config, .admin, .timeout]
+        ) { invocation, _ throws(UsageError) in
+            let text = invocation[.timeout] ?? "30s"
+            guard let limit = Duration(text: text), limit > .zero else {
+                throw invocation.error("--timeout cannot be \(text); write a time such as 30s")
+            }
+            return AdminCommand.upgrade(within: limit).run(file: invocation[.config], address: invocation[.admin])
         },
         Command("status", "Print the state of the running daemon.", options: [.config, .admin]) { invocation, _ in
             AdminCommand.status.run(file: invocation[.config], address: invocation[.admin])

@@ -78,7 +78,7 @@ extension CommandOption {
     static let timeout = CommandOption(
         "timeout",
         value: "TIME",
-        "Give up after this time. For call, the upstream is told so. The default is 10s for call, and 30s for wait."
+        "Give up after this time. For call, the upstream is told so. The default is 10s for call, and 30s elsewhere."
     )
     static let onlyTests = CommandOption("run", value: "TEXT", "Run only the tests whose name contains this text.")
     static let fromTape = CommandOption(

@@ -35,6 +35,6 @@ struct ExecCommand {
             Terminal.complain("martlet: cannot make a process for \(command[0]): \(error.text)")
             return .failure
         }
-        return Run.run(file, watches: false, job: JobRun(job, wait: wait, mustBeReady: mustBeReady))
+        return Run.run(file, watches: false, job: JobRun(job: job, wait: wait, mustBeReady: mustBeReady))
     }
 }

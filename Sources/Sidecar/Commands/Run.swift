@@ -5,6 +5,7 @@ internal import Proxy
 /// `martlet run`: builds the daemon and runs it to its end.
 enum Run {
     static func run(_ file: ConfigurationFile, watches: Bool, job: JobRun? = nil) -> Exit {
+        let successions = Successions(job: job)
         do throws(ConfigurationFile.Rejection) {
             // The first process of a container loses a signal that nobody waits for.
             Signals.holdEnds()
@@ -18,10 +19,17 @@ enum Run {
             Signals.ignoreHangUp()
             let loaded = try file.load()
             Crash.setCoreDumps(allowed: loaded.plan.settings.coreDumps)
-            let daemon = Daemon(file: file, logLevel: loaded.plan.settings.logLevel, passed: passed, job: job)
+            let daemon = Daemon(
+                file: file,
+                logLevel: loaded.plan.settings.logLevel,
+                passed: passed,
+                successions: successions,
+                job: job
+            )
             return daemon.run(loaded, watches: watches)
         } catch {
             error.lines.forEach(Terminal.complain)
+            successions.predecessor?.failed(error.lines)
             return .configuration
         }
     }

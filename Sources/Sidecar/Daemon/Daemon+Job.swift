@@ -4,31 +4,24 @@ internal import Time
 
 /// How the program of `martlet exec` begins and ends.
 extension Daemon {
-    /// How often it is looked whether the daemon is ready.
-    private static let readinessInterval = 20 * Duration.millisecond
-
     /// Begins the program when the daemon is ready, or when that takes too long; `listeners` are those that it may call.
     func beginJob(_ run: JobRun, _ listeners: [ListenerSet.Open]) {
-        guard !isDraining else { return }
-        let readiness = readiness
-        let latest = run.latest ?? loop.now + (run.wait ?? .zero)
-        run.latest = latest
-        guard readiness.isReady || loop.now >= latest else {
-            let timer = Timer(on: loop.timers) { [unowned self] in beginJob(run, listeners) }
-            run.timer = timer
-            return timer.arm(after: min(Self.readinessInterval, latest - loop.now))
+        whenReady(until: loop.now + (run.wait ?? .zero)) { [self] readiness in
+            if !readiness.isReady, run.mustBeReady {
+                log.log(.error, "program not started", ("reason", "Martlet is not ready: \(readiness.text)"))
+                return stop(.failure)
+            }
+            if !readiness.isReady, run.wait != nil {
+                log.log(.warn, "program starts before Martlet is ready", ("reason", readiness.text))
+            }
+            begin(run.job, listeners)
         }
-        run.timer = nil
-        if !readiness.isReady, run.mustBeReady {
-            log.log(.error, "program not started", ("reason", "Martlet is not ready: \(readiness.text)"))
-            return stop(.failure)
-        }
-        if !readiness.isReady, run.wait != nil {
-            log.log(.warn, "program starts before Martlet is ready", ("reason", readiness.text))
-        }
+    }
+
+    private func begin(_ job: Job, _ listeners: [ListenerSet.Open]) {
         handleSignals(Self.signalsBesideJob)
-        run.job.begin(Self.variables(listeners), on: loop) { [unowned self] in jobEnded(run.job) }
-        log.log(.info, "program started", ("program", run.job.command[0]))
+        job.begin(Self.variables(listeners), on: loop) { [unowned self] in jobEnded(job) }
+        log.log(.info, "program started", ("program", job.command[0]))
     }
 
     private func jobEnded(_ job: Job) {

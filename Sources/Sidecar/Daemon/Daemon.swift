@@ -51,19 +51,32 @@ final class Daemon {
     /// The program that the daemon is there for; none if it serves for itself.
     private let jobRun: JobRun?
     var job: Job? { jobRun?.job }
+    /// What starts the program anew; none where this process cannot be replaced.
+    let launcher: Launcher?
+    /// The process whose place this one takes.
+    private let predecessor: Predecessor?
+    /// Whether the process before this one still accepts calls.
+    var isWaitingForTurn: Bool
+    /// The upgrade under way, or the one that has replaced this process.
+    var upgrade: Upgrade?
+    /// Looks whether the daemon is ready, for who waits for that.
+    var readinessTimer: Timer?
 
     init(
         file: ConfigurationFile,
         logLevel: LogLevel,
         passed: Result<SystemdSockets, ListenError>,
-        job: JobRun? = nil
+        successions: Successions,
+        job: JobRun?
     ) {
         self.file = file
         jobRun = job
+        (launcher, predecessor) = (successions.launcher, successions.predecessor)
+        isWaitingForTurn = predecessor != nil
         self.passed = passed
         startTime = loop.now
         // Before there are other threads, of which the log is the first: the environment is not locked.
-        manager = ServiceManager(loop: loop)
+        manager = ServiceManager(loop: loop, isMain: predecessor == nil)
         Memory.keepFreed()
         log = OperationalLog(lineWriters, level: logLevel)
     }
@@ -97,13 +110,15 @@ final class Daemon {
             try file.checkPlaces(of: loaded)
         } catch {
             for line in error.lines { log.log(.error, "cannot start", ("reason", line)) }
+            predecessor?.failed(error.lines)
             return stop(.failure)
         }
         do throws(ListenError) {
             try start(loaded)
         } catch {
-            guard manager.isThere, error.isTransient else {
+            guard manager.isThere, error.isTransient, predecessor == nil else {
                 log.log(.error, "cannot start", ("reason", "\(error)"))
+                predecessor?.failed(["\(error)"])
                 return stop(.failure)
             }
             let pause = pendingStart.retry.pause()
@@ -138,13 +153,18 @@ final class Daemon {
         slot = MailSlot(mailbox, for: self, on: loop)
         credentials = makeCredentials()
         startWorkers(count)
-        apply(loaded, change) { [self] number in
+        apply(loaded, change, listens: predecessor == nil) { [self] number in
             Memory.resetPeak()
-            for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
-            log.log(.info, "ready", ("generation", "\(number)"), ("workers", "\(count)"))
-            manager.ready("serving")
-            if let jobRun { beginJob(jobRun, change.opened) }
+            guard let predecessor else { return serves(change, number) }
+            takeOver(from: predecessor, change) { [self] in serves(change, number) }
         }
+    }
+
+    private func serves(_ change: ListenerSet.Change, _ number: Int) {
+        for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
+        log.log(.info, "ready", ("generation", "\(number)"), ("workers", "\(workers?.count ?? 0)"))
+        manager.ready("serving")
+        if let jobRun { beginJob(jobRun, change.opened) }
     }
 
     /// Opens the admin sockets; one that nobody has asked for may be missing, as where the directory cannot be written.
@@ -222,7 +242,14 @@ final class Daemon {
     // MARK: A new configuration
 
     /// Hands a configuration to all workers; `done` gets its number when each of them goes by it.
-    func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping (Int) -> Void) {
+    ///
+    /// With `listens` false no worker accepts calls on the listeners that it opens.
+    func apply(
+        _ loaded: ConfigurationFile.Loaded,
+        _ change: ListenerSet.Change,
+        listens: Bool = true,
+        done: @escaping (Int) -> Void
+    ) {
         reloadQueue.begin()
         let number = reloads.succeeded()
         let plan = loaded.plan
@@ -249,14 +276,14 @@ final class Daemon {
         workers?.post(each: { index in
             { worker in
                 worker.replaceGeneration(tokens: values, types: types)
-                worker.apply(change, index: index)
+                if listens { worker.apply(change, index: index) }
             }
         })
         watchCertificates(plan.tls)
         credentials?.named = plan.credentials
         credentials?.manager.use(plan.credentials)
         workers?.ask({ _ in true }, within: nil) { [self] _ in
-            settle(change)
+            if listens { settle(change) }
             done(number)
             let waiting = reloadQueue.end()
             if !waiting.isEmpty { reload { result in for then in waiting { then(result) } } }
@@ -264,7 +291,7 @@ final class Daemon {
     }
 
     /// All workers go by a new configuration: what it has no use for is closed.
-    private func settle(_ change: ListenerSet.Change) {
+    func settle(_ change: ListenerSet.Change) {
         guard let workers, let listeners else { return }
         let surplus = listeners.surplus
         guard !surplus.isEmpty else { return listeners.settle(change) }

@@ -42,12 +42,32 @@ final class ListenerSet {
     /// Starts without listeners.
     init(workers: Int, passed: SystemdSockets, manager: ServiceManager) {
         self.workers = workers
-        stored = StoredSockets(passed.stored, manager: manager)
+        stored = StoredSockets(passed.stored, areHeld: manager.isMain, manager: manager)
         self.passed = passed.byName.mapValues { $0.map { ListenSocket(adopting: $0) } }
     }
 
+    /// All listening sockets, for a process that takes the place of this one; it knows them as it knows those of systemd.
+    var handedOver: [Launcher.Named] {
+        let own = open.values.flatMap(\.sockets).filter { !$0.isCopy }.map {
+            (name: $0.storeName, descriptor: $0.descriptor)
+        }
+        return own + passed.flatMap { name, sockets in sockets.map { (name: name, descriptor: $0.descriptor) } }
+    }
+
+    /// Leaves the sockets to a process that has taken them over: what this one does to them closes none of them.
+    func handOver() {
+        for listener in open.values { listener.sockets.forEach { $0.hold() } }
+        isHandedOver = true
+    }
+
+    /// A socket on an address that this process was handed and nobody else uses; none if there is none.
+    func takeHandedOver(on address: ListenAddress) -> ListenSocket? { stored.take(on: address) }
+
     /// The names of the listeners whose sockets systemd holds too.
-    var held: Set<String> { Set(open.values.filter(\.isHeld).map(\.name)) }
+    ///
+    /// None when another process accepts on them already.
+    var held: Set<String> { isHandedOver ? [] : Set(open.values.filter(\.isHeld).map(\.name)) }
+    private var isHandedOver = false
 
     /// The names of sockets that systemd has opened and none of these listeners uses.
     func unused(by listeners: [ListenerSettings]) -> [String] {

@@ -9,6 +9,9 @@ struct ReloadQueue {
     /// The file has changed while a worker was stuck.
     private var isDue = false
 
+    /// Whether a configuration is on its way to the workers.
+    var isUnderWay: Bool { waiting != nil }
+
     /// A configuration sets out to the workers.
     mutating func begin() {
         waiting = []

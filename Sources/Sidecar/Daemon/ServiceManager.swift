@@ -11,6 +11,8 @@ final class ServiceManager {
     private var watchdog: Timer?
     /// Half the time within which systemd expects a sign of life (`WatchdogSec=`); none if it expects none.
     private(set) var watchdogHalf: Duration?
+    /// Whether this is the main process of the service: systemd listens to no other.
+    var isMain: Bool
     /// Whether the daemon is healthy: systemd gets a sign of life only while it is.
     var isHealthy: () -> Bool = { true }
 
@@ -18,8 +20,8 @@ final class ServiceManager {
     var isThere: Bool { socket != nil }
 
     /// Takes the variables from the environment, so that no child sees them.
-    init(loop: EventLoop) {
-        self.loop = loop
+    init(loop: EventLoop, isMain: Bool) {
+        (self.loop, self.isMain) = (loop, isMain)
         socket = Environment.value("NOTIFY_SOCKET").flatMap { NotifySocket(to: $0, loop: loop) }
         startWatchdog()
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsafe unsetenv(name) }
@@ -28,6 +30,12 @@ final class ServiceManager {
     /// The daemon serves.
     func ready(_ status: String) {
         send("READY=1\nSTATUS=\(status)\nMAINPID=\(getpid())")
+    }
+
+    /// Another process is the main one of the service from now on, and this one has nothing to say.
+    func handOver(to process: Int32) {
+        send("READY=1\nSTATUS=upgraded\nMAINPID=\(process)")
+        isMain = false
     }
 
     /// The daemon cannot serve yet, and retries after `pause`.
@@ -50,7 +58,7 @@ final class ServiceManager {
     ///
     /// Afterwards the socket counts as held. A unit without `FileDescriptorStoreMax=` does not hold it, and does not say so.
     func store(_ listener: ListenSocket) {
-        guard let socket else { return }
+        guard let socket, isMain else { return }
         socket.send("FDSTORE=1\nFDNAME=\(listener.storeName)\nFDPOLL=0", with: listener)
         listener.hold()
     }
@@ -74,6 +82,6 @@ final class ServiceManager {
     }
 
     private func send(_ text: String) {
-        socket?.send(text)
+        if isMain { socket?.send(text) }
     }
 }

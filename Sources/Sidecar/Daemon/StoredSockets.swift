@@ -11,12 +11,23 @@ final class StoredSockets {
     /// The names of what was left and is of no use.
     private var useless: [String] = []
 
-    /// Takes over what an earlier process has left with `manager`.
-    init(_ stored: [SystemdSockets.Stored], manager: ServiceManager) {
+    /// Takes over what an earlier process has left with `manager`, or hands over by itself: then the manager holds none of it.
+    init(_ stored: [SystemdSockets.Stored], areHeld: Bool, manager: ServiceManager) {
         self.manager = manager
         for one in stored {
-            if let socket = ListenSocket.restored(one) { left.append(socket) } else { useless.append(one.name) }
+            guard let socket = ListenSocket.restored(one) else {
+                useless.append(one.name)
+                continue
+            }
+            if areHeld { socket.hold() }
+            left.append(socket)
         }
+    }
+
+    /// Takes a socket on an address out of what an earlier process has left.
+    func take(on address: ListenAddress) -> ListenSocket? {
+        guard let index = left.firstIndex(where: { $0.localAddress == address.localName }) else { return nil }
+        return left.remove(at: index)
     }
 
     /// The sockets that an earlier process has left on an address, at most `count`; they stay open whoever closes others.

@@ -1,0 +1,40 @@
+private import CLinux
+private import Glibc
+
+/// A small process that can start this program anew, without what this one has given up since it began.
+///
+/// It ends with this process. Belongs to the main thread.
+public final class Launcher {
+    /// A socket for the new process, and the name by which it knows it.
+    public typealias Named = (name: String, descriptor: Int32)
+
+    /// The most sockets that can be handed over.
+    public static let maxSockets = Int(MARTLET_MOST_HANDED_OVER)
+
+    private let socket: Int32
+
+    /// Makes the process; this one must have no other thread yet. Nil if that fails, or would be of no use: the first
+    /// process of a container cannot be replaced.
+    public init?() {
+        guard getpid() != 1 else { return nil }
+        socket = martlet_launcher_start()
+        guard socket >= 0 else { return nil }
+    }
+
+    deinit {
+        close(socket)
+    }
+
+    /// Starts the program anew, by the path and with the arguments and the environment that this one was started with.
+    ///
+    /// - Parameters:
+    ///   - sockets: listening sockets, which it gets as from a service manager (sd_listen_fds(3)).
+    ///   - status: a socket over which it says how it fares.
+    /// - Returns: the number of its process, which may fail still.
+    public func launch(_ sockets: [Named], status: Int32) -> Result<Int32, SystemError> {
+        let descriptors = sockets.map(\.descriptor) + [status]
+        let names = sockets.map(\.name).joined(separator: ":")
+        let process = unsafe martlet_launch(socket, names, descriptors, descriptors.count)
+        return process > 0 ? .success(process) : .failure(SystemError(-process))
+    }
+}
