@@ -24,7 +24,9 @@ extension ListenSocket {
                 return nil
             }
         }
-        return ListenSocket(adopting: descriptor, sharesPort: hasSharedPort(descriptor), file: file)
+        let socket = ListenSocket(adopting: descriptor, sharesPort: hasSharedPort(descriptor), file: file)
+        socket.hold()
+        return socket
     }
 
     private static func hasSharedPort(_ descriptor: Int32) -> Bool {

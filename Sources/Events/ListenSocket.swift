@@ -142,8 +142,11 @@ public final class ListenSocket: Sendable {
     /// Whether the service manager holds the socket too, so that it listens on when this process has closed it.
     public var isHeld: Bool { heldElsewhere.load(ordering: .relaxed) }
 
-    /// Notes that the service manager holds the socket too.
+    /// Notes that the service manager holds the socket too, or another process of this program.
     public func hold() { heldElsewhere.store(true, ordering: .relaxed) }
+
+    /// Notes that only this process has the socket now, as far as is known.
+    public func takeOver() { heldElsewhere.store(false, ordering: .relaxed) }
 
     /// A name that no other socket has, under which the service manager can hold it; a later process knows it by that.
     public var storeName: String {

@@ -1,9 +1,14 @@
 extension Worker {
     /// Has each connection close after its next call and say so in the response; listeners go on accepting.
     ///
-    /// On the listeners in `held` another process will go on accepting, so a GOAWAY sends HTTP/2 callers there now.
-    package func announceClose(held: Set<String>) {
-        for (name, listener) in acceptors { listener.acceptor.announceClose(movesOn: held.contains(name)) }
+    /// On the listeners in `others` another process accepts, or will, so a GOAWAY sends HTTP/2 callers there now.
+    package func announceClose(others: Set<String>) {
+        for (name, listener) in acceptors { listener.acceptor.announceClose(movesOn: others.contains(name)) }
+    }
+
+    /// Accepts no more; connections stay as they are.
+    package func stopAccepting() {
+        for (acceptor, _) in acceptors.values { acceptor.stopAccepting() }
     }
 
     /// Accepts no more on the listeners that are not in `held`, and lets their connections come to their end.

@@ -1,6 +1,6 @@
 """LoadCredential= hands a file to the service that only root may read. Martlet adds its token to calls."""
 
-from machine.callers import call
+from support.callers import call
 
 CONFIGURATION = """
 listen: 127.0.0.1:8080

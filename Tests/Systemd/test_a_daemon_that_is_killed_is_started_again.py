@@ -3,7 +3,7 @@
 import os
 import signal
 
-from machine.callers import call
+from support.callers import call
 from machine.service import responses
 
 

@@ -1,6 +1,6 @@
 """The service restarts under socket activation while a call of eight seconds is under way. New calls get their response at once."""
 
-from machine.callers import Callers, SlowCall
+from support.callers import Callers, SlowCall
 from machine.service import responses
 
 

@@ -1,6 +1,6 @@
 """A program that `token: { exec: ... }` starts may keep files in its HOME, and nowhere else."""
 
-from machine.callers import call
+from support.callers import call
 
 PROGRAM = """#!/bin/sh
 touch "$HOME/kept" "$CACHE_DIRECTORY/kept" || exit 1

@@ -2,7 +2,7 @@
 
 import socket
 
-from machine.callers import call
+from support.callers import call
 from machine.service import responses
 
 

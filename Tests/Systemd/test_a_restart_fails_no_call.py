@@ -2,7 +2,7 @@
 
 import pytest
 
-from machine.callers import Callers
+from support.callers import Callers
 from machine.service import responses
 
 RESTARTS = 4

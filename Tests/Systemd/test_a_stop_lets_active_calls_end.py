@@ -1,6 +1,6 @@
 """systemctl stop waits for a call that is under way, also beyond TimeoutStopSec, and the service ends well."""
 
-from machine.callers import SlowCall
+from support.callers import SlowCall
 from machine.service import responses
 
 

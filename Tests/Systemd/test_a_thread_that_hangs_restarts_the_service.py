@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from machine.callers import call
+from support.callers import call
 from machine.service import responses
 from support.stopped_thread import StoppedThread
 from support.wait import eventually

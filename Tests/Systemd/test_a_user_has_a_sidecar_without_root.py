@@ -2,7 +2,7 @@
 
 import pytest
 
-from machine.callers import call
+from support.callers import call
 from machine.service import responses
 
 FILE = "/home/somebody/.config/martlet/martlet.yaml"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from machine.callers import call
+from support.callers import call
 from machine.service import Service, responses
 from support.wait import eventually
 

@@ -1,6 +1,6 @@
 """With DynamicUser= in a drop-in the service needs no user of its own."""
 
-from machine.callers import call
+from support.callers import call
 from machine.service import responses
 
 

@@ -3,7 +3,7 @@
 import socket
 import time
 
-from machine.callers import call
+from support.callers import call
 from machine.service import responses
 from support.wait import eventually
 

@@ -1,6 +1,6 @@
 """A service with LimitNOFILE=1024 and a file that allows more connections starts, and says what to do."""
 
-from machine.callers import call
+from support.callers import call
 from machine.service import responses
 
 LISTENER = '\n  - { address: "127.0.0.1:8080", limits: { connections: 5000 } }'

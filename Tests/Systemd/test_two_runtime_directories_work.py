@@ -1,6 +1,6 @@
 """A drop-in adds a second runtime directory. The admin socket is in the first."""
 
-from machine.callers import call
+from support.callers import call
 from machine.service import responses
 
 

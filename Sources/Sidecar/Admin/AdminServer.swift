@@ -58,6 +58,11 @@ final class AdminServer: ConnectionService {
         for socket in sockets { socket.hold() }
     }
 
+    /// The process that has handed the sockets over uses them no more.
+    func takeOver() {
+        for socket in sockets { socket.takeOver() }
+    }
+
     /// Where it listens, with the real port.
     var addresses: [String] { sockets.map(\.localAddress) }
 

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Events
+internal import Proxy
 internal import Time
 
 /// How a new process of the program takes the place of this one, without a lost call.
@@ -44,20 +45,28 @@ extension Daemon {
         return reloadQueue.isUnderWay ? "a reload is under way" : nil
     }
 
-    private func upgraded(_ result: Result<Int32, ConfigurationFile.Rejection>, _ then: UpgradeCompletion) {
+    private func upgraded(_ result: Result<Int32, ConfigurationFile.Rejection>, _ then: @escaping UpgradeCompletion) {
         switch result {
         case .failure(let failure):
             upgrade = nil
             for line in failure.lines { log.log(.error, "upgrade failed", ("reason", line)) }
             then(result)
         case .success(let process):
-            log.log(.info, "upgraded", ("pid", "\(process)"))
-            listeners?.handOver()
-            for server in admin.servers { server.handOver() }
-            manager.handOver(to: process)
-            then(result)
-            drain()
+            handOver(to: process) { then(result) }
+        }
+    }
+
+    private func handOver(to process: Int32, then: @escaping () -> Void) {
+        log.log(.info, "upgraded", ("pid", "\(process)"))
+        listeners?.handOver()
+        for server in admin.servers { server.handOver() }
+        manager.handOver(to: process)
+        workers?.post { $0.stopAccepting() }
+        // A caller that connects from now on gets to the new process.
+        workers?.ask({ _ in true }) { [self] _ in
             upgrade?.giveTurn()
+            then()
+            drain()
         }
     }
 
@@ -67,6 +76,8 @@ extension Daemon {
             predecessor.ready(on: loop) { [self] in
                 isWaitingForTurn = false
                 manager.isMain = true
+                listeners?.takeOver()
+                for server in admin.servers { server.takeOver() }
                 workers?.post(each: { index in { $0.apply(change, index: index) } })
                 workers?.ask({ _ in true }, within: nil) { [self] _ in
                     settle(change)

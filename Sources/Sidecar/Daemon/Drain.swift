@@ -48,7 +48,8 @@ final class Drain {
         let handover = settings.handover
         limit = held.isEmpty ? maxTime : maxTime.flatMap { maxTime in handover.map { maxTime + $0 } }
         steps = DrainSteps(at: loop.now, minTime: minTime, maxTime: maxTime, handover: handover, holds: !held.isEmpty)
-        workers.post { $0.announceClose(held: held) }
+        let others = listeners.acceptedByOthers
+        workers.post { $0.announceClose(others: others) }
         timer = Timer(on: loop.timers) { [unowned self] in check() }
         timer?.arm(after: minTime)
     }

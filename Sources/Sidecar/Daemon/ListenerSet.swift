@@ -42,7 +42,7 @@ final class ListenerSet {
     /// Starts without listeners.
     init(workers: Int, passed: SystemdSockets, manager: ServiceManager) {
         self.workers = workers
-        stored = StoredSockets(passed.stored, areHeld: manager.isMain, manager: manager)
+        stored = StoredSockets(passed.stored, manager: manager)
         self.passed = passed.byName.mapValues { $0.map { ListenSocket(adopting: $0) } }
     }
 
@@ -60,6 +60,11 @@ final class ListenerSet {
         isHandedOver = true
     }
 
+    /// The process that has handed sockets over uses them no more.
+    func takeOver() {
+        for listener in open.values { listener.sockets.forEach { $0.takeOver() } }
+    }
+
     /// A socket on an address that this process was handed and nobody else uses; none if there is none.
     func takeHandedOver(on address: ListenAddress) -> ListenSocket? { stored.take(on: address) }
 
@@ -67,6 +72,8 @@ final class ListenerSet {
     ///
     /// None when another process accepts on them already.
     var held: Set<String> { isHandedOver ? [] : Set(open.values.filter(\.isHeld).map(\.name)) }
+    /// The names of the listeners on which another process accepts, or will when this one has ended.
+    var acceptedByOthers: Set<String> { isHandedOver ? Set(open.values.map(\.name)) : held }
     private var isHandedOver = false
 
     /// The names of sockets that systemd has opened and none of these listeners uses.

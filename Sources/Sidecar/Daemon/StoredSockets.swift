@@ -11,16 +11,11 @@ final class StoredSockets {
     /// The names of what was left and is of no use.
     private var useless: [String] = []
 
-    /// Takes over what an earlier process has left with `manager`, or hands over by itself: then the manager holds none of it.
-    init(_ stored: [SystemdSockets.Stored], areHeld: Bool, manager: ServiceManager) {
+    /// Takes over what an earlier process has left with `manager`, or hands over itself.
+    init(_ stored: [SystemdSockets.Stored], manager: ServiceManager) {
         self.manager = manager
         for one in stored {
-            guard let socket = ListenSocket.restored(one) else {
-                useless.append(one.name)
-                continue
-            }
-            if areHeld { socket.hold() }
-            left.append(socket)
+            if let socket = ListenSocket.restored(one) { left.append(socket) } else { useless.append(one.name) }
         }
     }
 
@@ -37,8 +32,9 @@ final class StoredSockets {
     }
 
     /// Closes what an earlier process has left on ports that are wanted at other addresses: while 127.0.0.1:80 is open,
-    /// 0.0.0.0:80 is taken.
+    /// 0.0.0.0:80 is taken. A process that accepts on them still has them.
     func makeWay(for expected: some Sequence<ListenAddress>) {
+        guard manager.isMain else { return }
         let names = Set(expected.compactMap(\.localName))
         let ports = Set(expected.compactMap(\.port))
         left.removeAll { socket in

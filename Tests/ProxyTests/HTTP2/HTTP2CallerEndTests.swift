@@ -49,10 +49,10 @@ import Time
     ) {
         runProxy(transport, http2Plain) { harness in
             let (caller, upstream) = begin(harness)
-            harness.worker.announceClose(held: [])
+            harness.worker.announceClose(others: [])
             caller.expectNothing()
             #expect(harness.worker.leavingCount == 0)
-            harness.worker.announceClose(held: ["127.0.0.1:8080"])
+            harness.worker.announceClose(others: ["127.0.0.1:8080"])
             caller.expect("GOAWAY 2147483647 NO_ERROR", "PING")
             caller.answerPing()
             caller.expect("GOAWAY 1 NO_ERROR")
@@ -134,7 +134,7 @@ import Time
             let (caller, upstream) = begin(harness)
             respond(upstream, 1)
             _ = caller.next()
-            harness.worker.announceClose(held: ["127.0.0.1:8080"])
+            harness.worker.announceClose(others: ["127.0.0.1:8080"])
             caller.expect("GOAWAY 2147483647 NO_ERROR", "PING")
             harness.worker.drain()
             caller.send(.say(3, "application/grpc", end: true))

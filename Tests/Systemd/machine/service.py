@@ -3,7 +3,7 @@
 import re
 import time
 
-from machine.callers import call
+from support.callers import call
 from support.wait import eventually
 
 ADDRESS = ("127.0.0.1", 8080)

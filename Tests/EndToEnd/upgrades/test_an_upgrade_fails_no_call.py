@@ -1,0 +1,149 @@
+"""A new process takes the place of the old one, and no caller notices."""
+
+import signal
+import socket
+import threading
+
+import grpc
+import pytest
+
+from support.callers import Callers
+from support.http1.recorder import OK
+from support.servers.grpc_service import GrpcService, path
+from support.wait import eventually
+
+UPGRADES = 100
+CONFIGURATION = """
+listeners: [ "{address}", {unix} ]
+upstream: {url}
+drain: {{ min: 1s }}
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.timeout(300)
+def test_a_hundred_under_load(upgraded, address, recorder, running, tmp_path):
+    upstream = recorder()
+    proxy = upgraded(CONFIGURATION.format(address=address, unix=f"unix:{tmp_path}/rpc.sock", url=upstream.url))
+    callers = [
+        running(Callers(count=2, address=proxy.address)),
+        running(Callers(count=2, address=proxy.address, keep=True, gap=0.01)),
+        running(Callers(count=2, address=str(tmp_path / "rpc.sock"))),
+    ]
+    for _ in range(UPGRADES):
+        assert proxy.upgrade().code == 0
+    for one in callers:
+        one.stop()
+        assert one.refused == one.lost == 0, (str(one), one.errors[:5])
+        assert one.calls > UPGRADES, str(one)
+    assert sum(one.calls for one in callers) == len(upstream.requests)
+
+
+@pytest.mark.alone
+@pytest.mark.timeout(120)
+def test_grpc_calls_and_streams(upgraded, address, running):
+    service = running(GrpcService())
+    proxy = upgraded(f"listen: {address}\nupstream: {service.url}\n")
+    failures, stopping, calls = [], threading.Event(), [0, 0]
+
+    def call():
+        with grpc.insecure_channel(proxy.addresses[0]) as channel:
+            unary = channel.unary_unary(path("Unary"))
+            while not stopping.is_set():
+                try:
+                    assert unary(b"a", timeout=10) == b"a"
+                    calls[0] += 1
+                except grpc.RpcError as error:
+                    failures.append(error)
+
+    def converse():
+        with grpc.insecure_channel(proxy.addresses[0]) as channel:
+            each = channel.stream_stream(path("Converse"))
+            while not stopping.is_set():
+                try:
+                    assert len(list(each(iter([b"x"] * 50), timeout=10))) == 50
+                    calls[1] += 1
+                except grpc.RpcError as error:
+                    failures.append(error)
+
+    threads = [threading.Thread(target=one) for one in (call, call, converse)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        assert proxy.upgrade().code == 0
+    stopping.set()
+    for thread in threads:
+        thread.join(20)
+    assert not failures, failures[:3]
+    assert min(calls) > 20
+
+
+def test_a_call_under_way_ends_in_the_old_process_and_new_ones_begin_in_the_new(upgraded, address, recorder):
+    gate = threading.Event()
+
+    def response(request):
+        if request.target == "/slow":
+            gate.wait(20)
+        return OK
+
+    upstream = recorder(response)
+    proxy = upgraded(f"listen: {address}\nupstream: {upstream.url}\n")
+    old = proxy.pid
+    caller = proxy.connect()
+    caller.send(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
+    eventually(lambda: upstream.requests)
+    assert proxy.upgrade().code == 0
+    assert proxy.pid != old
+    with proxy.http() as client:
+        assert client.get("/").status_code == 200
+    status = proxy.admin("/status").text
+    assert f"PID {proxy.pid}" in status and "calls in flight: 0" in status
+    gate.set()
+    assert caller.response().status == 200
+    proxy.wait_for_end(old)
+    proxy.stderr.wait(rf"\bupgraded pid={proxy.pid}")
+
+
+def test_the_new_process_is_the_main_one_of_the_service(upgraded, address, notify, recorder):
+    manager = notify()
+    proxy = upgraded(f"listen: {address}\nupstream: {recorder().url}\n", environment=manager.environment)
+    manager.next("READY")
+    old = proxy.pid
+    assert proxy.upgrade().code == 0
+    message = manager.next("MAINPID")
+    assert message["MAINPID"] == str(proxy.pid) and message["READY"] == "1"
+    # Then the new one speaks for itself, and the old one says nothing more.
+    assert manager.next("READY")["MAINPID"] == str(proxy.pid)
+    proxy.wait_for_end(old)
+    proxy.signal(signal.SIGHUP)
+    assert "RELOADING" in manager.next("RELOADING")
+    assert not any("STOPPING" in message for message in manager.seen)
+
+
+def test_the_new_process_goes_by_the_file_as_it_is_now(upgraded, recorder, tmp_path):
+    first, second = recorder(), recorder()
+    proxy = upgraded(f"listen: unix:{tmp_path}/a.sock\nupstream: {first.url}\n")
+    proxy.write(f'listeners: [ "unix:{tmp_path}/a.sock", "unix:{tmp_path}/b.sock" ]\nupstream: {second.url}\nworkers: 3\n')
+    assert proxy.upgrade().code == 0
+    for name in ("a", "b"):
+        with socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(str(tmp_path / f"{name}.sock"))
+            caller.sendall(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+            assert caller.recv(100).startswith(b"HTTP/1.1 200")
+    assert (len(first.requests), len(second.requests)) == (0, 2)
+    # The sockets are those of the new process: it removes the files when it ends.
+    proxy.stop()
+    assert not list(tmp_path.glob("*.sock"))
+
+
+def test_an_upgraded_process_can_be_upgraded_reloaded_and_stopped(upgraded, address, recorder):
+    proxy = upgraded(f"listen: {address}\nupstream: {recorder().url}\n")
+    pids = {proxy.pid}
+    for _ in range(3):
+        assert proxy.upgrade().code == 0
+        proxy.reload()
+        pids.add(proxy.pid)
+    assert len(pids) == 4
+    last = proxy.pid
+    proxy.signal(signal.SIGTERM)
+    proxy.wait_for_end(last)

@@ -1,0 +1,150 @@
+"""A new process that fails, hangs or is not ready leaves the old one as it is."""
+
+import socket
+import threading
+
+import pytest
+
+from support.http1.recorder import OK, Recorder
+from support.martlet import BINARY, Command, Martlet
+
+
+@pytest.fixture
+def proxy(upgraded, address, recorder):
+    return upgraded(f"listen: {address}\nupstream: {recorder().url}\n")
+
+
+def serves(proxy):
+    with proxy.http() as client:
+        return client.get("/").status_code == 200 and f"PID {proxy.pid}" in proxy.admin("/status").text
+
+
+@pytest.mark.parametrize(
+    "script, reason",
+    [
+        ("exit 1", "the new process has ended"),
+        ("kill -9 $$", "the new process has ended"),
+        ("exec sleep 60", "the new process was not ready within 500ms"),
+    ],
+)
+def test_another_program(proxy, replace, script, reason):
+    replace(script)
+    command = proxy.upgrade("--timeout", "500ms")
+    assert command.code == 1 and reason in command.stderr.text
+    proxy.stderr.wait(f"error upgrade failed reason=.*{reason}")
+    assert serves(proxy)
+
+
+def test_no_program(proxy, program):
+    program.unlink()
+    assert proxy.upgrade().code == 1
+    proxy.stderr.wait(r"martlet: cannot execute \S+/martlet: No such file or directory")
+    assert serves(proxy)
+
+
+def test_an_upgrade_after_one_that_failed(proxy, program, replace, tmp_path):
+    kept = tmp_path / "kept"
+    kept.hardlink_to(program)
+    replace("exit 1")
+    assert proxy.upgrade().code == 1
+    kept.replace(program)
+    assert proxy.upgrade().code == 0
+    assert serves(proxy)
+
+
+def test_a_file_with_errors(proxy):
+    proxy.write("listen: nowhere\n")
+    command = proxy.upgrade()
+    assert command.code == 1 and '"nowhere" is not a valid address' in command.stderr.text
+    assert serves(proxy)
+
+
+def test_an_address_that_is_taken(proxy, address, recorder):
+    taken = recorder()
+    text = proxy.file.read_text()
+    proxy.write(text.replace(f"listen: {address}", f'listeners: [ "{address}", "127.0.0.1:{taken.port}" ]'))
+    command = proxy.upgrade()
+    assert command.code == 1 and "another process uses the address" in command.stderr.text
+    assert serves(proxy)
+
+
+def test_a_token_that_the_new_process_does_not_get(upgraded, address, running, tmp_path):
+    """The old one still has one."""
+    upstream = running(Recorder())
+    token = tmp_path / "token"
+    token.write_text("secret")
+    text = f"""
+        listen: {address}
+        upstream: {upstream.url}
+        interceptors: [ {{ token: {{ file: {token} }} }} ]
+        """
+    proxy = upgraded(text)
+    proxy.write(text.replace(str(token), str(tmp_path / "none")))
+    command = proxy.upgrade("--timeout", "1s")
+    assert command.code == 1 and "was not ready within 1s" in command.stderr.text
+    assert serves(proxy)
+    assert upstream.requests[-1].header("authorization") == "Bearer secret"
+
+
+def test_one_at_a_time_and_no_reload_beside_it(proxy, replace, command):
+    replace("exec sleep 60")
+    results = []
+    thread = threading.Thread(target=lambda: results.append(proxy.upgrade("--timeout", "2s")))
+    thread.start()
+    proxy.stderr.wait(r"\bupgrading pid=")
+    assert "an upgrade is under way" in proxy.upgrade().stderr.text
+    proxy.reload(outcome="reload rejected")
+    thread.join(10)
+    assert results[0].code == 1
+    proxy.reload()
+    assert serves(proxy)
+
+
+def test_a_daemon_that_drains(proxy):
+    caller = proxy.connect()
+    caller.send(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\n")
+    proxy.stderr.wait(r"\bready\b")
+    proxy.admin("/drain", "POST")
+    command = proxy.upgrade()
+    assert command.code == 1 and "draining" in command.stderr.text
+
+
+@pytest.mark.parametrize("text", ["0s", "soon", "-1s"])
+def test_a_time_that_makes_no_sense(proxy, text):
+    assert proxy.upgrade("--timeout", text).code == 2
+    assert proxy.admin(f"/upgrade?timeout={text}", "POST").status_code == 400
+
+
+def test_a_program_that_martlet_runs(martlet, command, tmp_path):
+    """It has this process for a parent."""
+    (tmp_path / "m.yaml").write_text(f"listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\nadmin: unix:{tmp_path}/a.sock\n")
+    one = command("exec", "-c", tmp_path / "m.yaml", "--", BINARY, "upgrade", "--admin", f"unix:{tmp_path}/a.sock")
+    assert one.code == 1 and "runs a program" in one.stderr.text
+
+
+def test_the_first_process_of_a_container(running, tmp_path):
+    proxy = running(
+        Martlet("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\n", tmp_path, through=["unshare", "--pid", "--fork", "--kill-child"])
+    )
+    one = running(Command("upgrade", "--admin", f"unix:{proxy.admin_socket}"))
+    assert one.exit_code() == 1 and "start a new container" in one.stderr.text
+
+
+def test_a_caller_that_connects_meanwhile_waits(upgraded, recorder, replace, program, tmp_path):
+    """Both processes have the socket, so nobody is refused between them."""
+    upstream = recorder(OK)
+    proxy = upgraded(f"listen: unix:{tmp_path}/rpc.sock\nupstream: {upstream.url}\n")
+    kept = program.with_name("kept")
+    kept.hardlink_to(program)
+    replace(f"sleep 0.3; exec {kept} \"$@\"")
+    results = []
+    thread = threading.Thread(target=lambda: results.append(proxy.upgrade().code))
+    thread.start()
+    while thread.is_alive():
+        with socket.socket(socket.AF_UNIX) as caller:
+            caller.settimeout(10)
+            caller.connect(str(tmp_path / "rpc.sock"))
+            caller.sendall(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+            assert caller.recv(100).startswith(b"HTTP/1.1 200")
+    thread.join()
+    assert results == [0]
