@@ -1,7 +1,6 @@
 # Makes martlet@.service of martlet.service: one sidecar for each program, with directories of its own.
 s|^Description=.*|& for %i|
 s|/etc/martlet/martlet\.yaml|/etc/martlet/%i.yaml|
-s|martlet\.service/|martlet@NAME.service/|
 s|/run/martlet/admin\.sock|/run/martlet/NAME/admin.sock|
 s|sockets in /run/martlet\.|sockets in /run/martlet/NAME.|
 s|%S/martlet|&/%i|

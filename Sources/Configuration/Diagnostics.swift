@@ -4,6 +4,7 @@
 public final class Diagnostics {
     private var collected: [Diagnostic] = []
     private var cautions: [Diagnostic] = []
+    private var lacking: [Diagnostic] = []
 
     /// Starts with no errors.
     public init() {}
@@ -16,6 +17,10 @@ public final class Diagnostics {
 
     /// The warnings in the order of their positions, each once: a file with none but those is good for use.
     public var warnings: [Diagnostic] { Self.sorted(cautions) }
+
+    /// What this machine or this process lacks, in the order of positions, each once: the file can be checked without it,
+    /// and not used.
+    public var lacks: [Diagnostic] { Self.sorted(lacking) }
 
     private static func sorted(_ all: [Diagnostic]) -> [Diagnostic] {
         var seen: Set<Diagnostic> = []
@@ -33,6 +38,11 @@ public final class Diagnostics {
     /// Adds a warning: `message` is one line that says what may go wrong and, after a semicolon, what would be better.
     public func warn(_ message: String, at mark: Mark) {
         cautions.append(Diagnostic(mark: mark, message: message))
+    }
+
+    /// Adds what is missing here, and may well be there where the file is used: `message` is one line that says what.
+    public func lack(_ message: String, at mark: Mark) {
+        lacking.append(Diagnostic(mark: mark, message: message))
     }
 
     /// The errors as lines `file:line:column: what is wrong; what would be right`, in the order of their positions.

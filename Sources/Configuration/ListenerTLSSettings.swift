@@ -5,27 +5,23 @@ public struct ListenerTLSSettings: Hashable, Sendable {
     /// Our certificate and its key.
     public let identity: TLSIdentitySettings
     /// The file of the authorities by whom a caller's certificate must be signed; none does not ask for one.
-    public let clientAuthorities: MarkedString?
+    public let clientAuthorities: NamedFile?
     /// The oldest version that is good enough.
     public let minimum: TLSMinimum
 
     /// The files that it names.
-    public var files: [String] {
-        [identity.certificate.text, identity.key.text] + (clientAuthorities.map { [$0.text] } ?? [])
-    }
+    public var files: [NamedFile] { [identity.certificate, identity.key] + (clientAuthorities.map { [$0] } ?? []) }
 
     static let options = [
-        Option(
+        .file(
             "certificate",
-            .string,
             required: true,
             example: "server.pem",
             "The certificate of the listener with its chain, in PEM."
         ),
-        Option("key", .string, required: true, example: "server.key", "The private key of the certificate, in PEM."),
-        Option(
+        .file("key", required: true, example: "server.key", "The private key of the certificate, in PEM."),
+        .file(
             "client_ca",
-            .string,
             example: "callers.pem",
             """
             A file of CA certificates in PEM that must have signed the callers' certificates. The default is to \
@@ -37,9 +33,9 @@ public struct ListenerTLSSettings: Hashable, Sendable {
 
     /// Reads how to speak TLS; none if a file is missing, which is reported.
     init?(_ section: Section) {
-        clientAuthorities = section.marked("client_ca")
+        clientAuthorities = section.file("client_ca")
         minimum = TLSMinimum(section)
-        guard let certificate = section.marked("certificate"), let key = section.marked("key") else { return nil }
+        guard let certificate = section.file("certificate"), let key = section.file("key") else { return nil }
         identity = TLSIdentitySettings(certificate: certificate, key: key)
     }
 }

@@ -2,7 +2,7 @@ extension Node {
     /// The node with `…` in the place of each text below a key that is named like a secret, such as `authorization`, and of
     /// the query of each URL.
     ///
-    /// Where a secret comes from (`file`, `env`) is not hidden.
+    /// Where a secret comes from (`file`, `env`, `credential`) is not hidden.
     public var hidingSecrets: Node { hidingSecrets(and: []) }
 
     /// Likewise; what is below one of `keys` is a secret, too.
@@ -42,16 +42,28 @@ extension Node {
 extension Node.Entry {
     fileprivate func hidingSecrets(and keys: Set<String>) -> Node.Entry {
         // `token:` with a mapping is a kind of interceptor or a source of tokens, not itself a token.
-        if key == "token", case .mapping = value.content { return with(value.hidingSecrets(and: Self.secretsOfTokens)) }
+        // Nor is the name of a credential of systemd a secret; a header or a field with the name `credential` is another
+        // matter.
+        if key == "token", case .mapping(let entries) = value.content {
+            let shown = entries.map { $0.isSource ? $0 : $0.hidingSecrets(and: Self.secretsOfTokens) }
+            return with(Node(.mapping(shown), at: value.mark))
+        }
+        if Self.filesOfSecrets.contains(key), case .mapping(let entries) = value.content, entries.allSatisfy(\.isSource)
+        {
+            return self
+        }
         if key == "calls" { return with(value.hidingSecrets(and: Self.secretsOfCalls)) }
         return with(isSecret || keys.contains(key) ? value.hidden : value.hidingSecrets(and: keys))
     }
 
+    private static let filesOfSecrets: Set = [
+        "ca", "certificate", "client_ca", "client_certificate", "client_key", "key",
+    ]
     private static let secretsOfTokens: Set = ["value", "environment", "claims", "parameters"]
     private static let secretsOfCalls: Set = ["body", "query", "headers"]
 
     fileprivate var isSource: Bool {
-        ["file", "env"].contains(key) && value.text != nil
+        ["file", "env", "credential"].contains(key) && value.text != nil
     }
 
     fileprivate func with(_ value: Node) -> Node.Entry {

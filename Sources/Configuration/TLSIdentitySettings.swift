@@ -1,18 +1,18 @@
 /// The files of a certificate and its private key.
 public struct TLSIdentitySettings: Hashable, Sendable {
     /// The certificate in PEM, with those that vouch for it behind it.
-    public let certificate: MarkedString
+    public let certificate: NamedFile
     /// The private key in PEM.
-    public let key: MarkedString
+    public let key: NamedFile
 
-    init(certificate: MarkedString, key: MarkedString) {
+    init(certificate: NamedFile, key: NamedFile) {
         self.certificate = certificate
         self.key = key
     }
 
     /// Reads both files' options; none if neither is given, and if only one is, which is reported.
     init?(_ section: Section, certificate: String, key: String) {
-        let files = (section.marked(certificate), section.marked(key))
+        let files = (section.file(certificate), section.file(key))
         for (given, missing) in [(certificate, key), (key, certificate)]
         where section.has(given) && !section.has(missing) {
             section.reportUnused(given, without: missing)

@@ -9,7 +9,7 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
     }
 
     /// The file of the authorities whose signature makes a certificate good; none for those of the system.
-    public let authorities: MarkedString?
+    public let authorities: NamedFile?
     /// The name that the certificate must be for, instead of the host of the URL.
     public let serverName: String?
     /// Pins of public keys: `sha256/` and base64.
@@ -26,9 +26,8 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
     public let isInsecure: Bool
 
     static let options = [
-        Option(
+        .file(
             "ca",
-            .string,
             example: "/etc/martlet/ca.pem",
             """
             The CA certificates that must have signed the server's certificate: `system`, or a file in PEM. The \
@@ -62,14 +61,14 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
             "`all` requires every certificate that the server sends to match a pin, `any` only one. The default is `any`."
         ),
         TLSMinimum.option,
-        Option("client_certificate", .string, example: "client.pem", "The client certificate with its chain, in PEM."),
-        Option("client_key", .string, example: "client.key", "The private key of `client_certificate`, in PEM."),
+        .file("client_certificate", example: "client.pem", "The client certificate with its chain, in PEM."),
+        .file("client_key", example: "client.key", "The private key of `client_certificate`, in PEM."),
         Option("insecure", .bool, "Accepts any certificate. Use it only for experiments. The default is `false`."),
     ]
 
     /// Reads how to speak TLS, and reports what does not go together.
     init(_ section: Section) {
-        authorities = section.marked("ca").flatMap { $0.text == "system" ? nil : $0 }
+        authorities = section.file("ca").flatMap { $0.place == .path("system") ? nil : $0 }
         serverName = section.string(ifGiven: "server_name")
         pins = section.markedStrings("pins")
         certificates = section.markedStrings("certificates")

@@ -18,6 +18,7 @@ public enum Secret: Hashable, Sendable {
     /// The options of a section that names a secret.
     public static let options = [
         Option("file", .string, oneOf: "secret", example: "/run/secrets/client", "The file with the secret."),
+        NamedFile.credential(oneOf: "secret"),
         Option(
             "env",
             .string,
@@ -41,8 +42,8 @@ public enum Secret: Hashable, Sendable {
 
     /// Reads a section that names a secret; nil if it names none, which is reported.
     public init?(_ section: Section) {
-        if let path = section.string(ifGiven: "file") {
-            self = .file(path)
+        if let file = NamedFile(section) {
+            self = .file(file.path)
         } else if section.has("value") || section.has("env") {
             guard let text = Self.text(section) else { return nil }
             self = .value(text)
@@ -60,7 +61,8 @@ public enum Secret: Hashable, Sendable {
         }
     }
 
-    /// The text as it is now, for one that is needed at load; nil if it cannot be had, which is reported.
+    /// The text as it is now, for one that is needed at load and was read from `section`; nil if it cannot be had, which is
+    /// reported.
     public func text(_ section: Section) -> [UInt8]? {
         switch self {
         case .value(let bytes): return bytes
@@ -73,7 +75,12 @@ public enum Secret: Hashable, Sendable {
                 }
                 return secret.isEmpty ? nil : secret
             case .failure(let error):
-                section.diagnostics.report("\(path): \(error.text)", at: section.mark)
+                let problem = "\(path): \(error.text)"
+                if section.has("credential") {
+                    section.diagnostics.lack(problem, at: section.mark)
+                } else {
+                    section.diagnostics.report(problem, at: section.mark)
+                }
                 return nil
             }
         case .exec:

@@ -28,10 +28,10 @@ struct TLSSettingsTests {
         )
         #expect(reading.errors == [])
         let tls = try #require(reading.settings.upstreams.first?.tls)
-        #expect(tls.authorities?.text == "ca.pem" && tls.serverName == "b.example")
+        #expect(tls.authorities?.place == .path("ca.pem") && tls.serverName == "b.example")
         #expect(tls.pins.map(\.text) == ["p", "q"] && tls.certificates.map(\.text) == ["c.pem"] && tls.match == .all)
         #expect(tls.minimum == .tls13)
-        #expect(tls.identity?.certificate.text == "m.pem" && tls.identity?.key.text == "m.key")
+        #expect(tls.identity?.certificate.place == .path("m.pem") && tls.identity?.key.place == .path("m.key"))
     }
 
     @Test(arguments: [

@@ -123,7 +123,7 @@ private struct Phantom: Sendable {
     init(_ section: Section, _ acquired: Acquired) {
         header = HeaderName.checked(section.string("header"), at: "header", of: section)
         let secret = section.section("value")
-        value = Secret(secret).flatMap { acquired.text(of: $0, section) } ?? []
+        value = Secret(secret).flatMap { acquired.text(of: $0, secret) } ?? []
         if secret.has("value"), value.isEmpty {
             secret.report("the phantom token is empty; write a value", at: "value")
         }

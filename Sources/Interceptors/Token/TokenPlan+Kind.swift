@@ -90,6 +90,7 @@ extension TokenPlan {
             example: "/run/secrets/token",
             "The file with the token. Martlet reads it again when it changes."
         ),
+        NamedFile.credential(oneOf: "source"),
         Option(
             "env",
             .string,

@@ -17,8 +17,8 @@ enum TokenTemplate: Sendable {
 
     /// Reads the source that a section names; none if it names none rightly, which is reported.
     init?(_ section: Section, _ context: BuildContext) {
-        if let path = section.string(ifGiven: "file") {
-            self = .constant(.file(path))
+        if let file = NamedFile(section) {
+            self = .constant(.file(file.path))
         } else if section.has("value") || section.has("env") {
             guard let text = Secret.text(section) else { return nil }
             guard let token = TokenText.token(in: text) else {

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 internal import Documents
+internal import Events
 internal import HTTP
 internal import Protocols
 internal import RPC
@@ -152,8 +153,8 @@ extension RequestCopy.Place {
 extension RequestCopy.TLS {
     /// What the settings of an upstream say.
     fileprivate init(_ settings: UpstreamTLSSettings) {
-        authorities = settings.authorities?.text
-        certificate = settings.identity.map { ($0.certificate.text, $0.key.text) }
+        authorities = settings.authorities?.path
+        certificate = settings.identity.map { ($0.certificate.path, $0.key.path) }
         isInsecure = settings.isInsecure
     }
 }

@@ -18,7 +18,7 @@ struct TLSFiles {
     var fingerprint: [UInt8] { TLSDigest.fingerprint(of: contents) }
 
     /// The authorities of a file.
-    mutating func authorities(_ file: MarkedString) -> TLSAuthorities? {
+    mutating func authorities(_ file: NamedFile) -> TLSAuthorities? {
         guard let pem = read(file) else { return nil }
         do throws(TLSMaterialError) {
             return try TLSAuthorities(pem: pem)
@@ -30,6 +30,7 @@ struct TLSFiles {
 
     /// The pins of the certificates of a file.
     mutating func pins(_ file: MarkedString) -> [TLSPin] {
+        let file = NamedFile(path: file.text, at: file.mark)
         guard let pem = read(file) else { return [] }
         do throws(TLSMaterialError) {
             return try TLSPin.certificates(pem: pem)
@@ -47,7 +48,7 @@ struct TLSFiles {
             let identity = try TLSIdentity(certificate: certificate, key: key)
             if identity.expires <= Clock.wall.secondsAndNanoseconds.seconds {
                 let text = "the certificate, or a CA certificate in its chain, has expired"
-                diagnostics.warn("\(files.certificate.text): \(text); renew it", at: files.certificate.mark)
+                diagnostics.warn("\(files.certificate.path): \(text); renew it", at: files.certificate.mark)
             }
             return identity
         } catch {
@@ -60,19 +61,14 @@ struct TLSFiles {
     }
 
     /// Reports what is wrong with a file.
-    func report(_ error: TLSMaterialError, _ file: MarkedString) {
-        diagnostics.report("\(file.text): \(error.text)", at: file.mark)
+    func report(_ error: TLSMaterialError, _ file: NamedFile) {
+        diagnostics.report("\(file.path): \(error.text)", at: file.mark)
     }
 
-    private mutating func read(_ file: MarkedString) -> [UInt8]? {
-        switch SmallFile.read(file.text, limit: Self.maxSize) {
-        case .success(let content):
-            contents.append(content)
-            return content
-        case .failure(let error):
-            diagnostics.report("cannot read \(file.text): \(error.text)", at: file.mark)
-            return nil
-        }
+    private mutating func read(_ file: NamedFile) -> [UInt8]? {
+        let content = file.read(limit: Self.maxSize, into: diagnostics)
+        if let content { contents.append(content) }
+        return content
     }
 }
 

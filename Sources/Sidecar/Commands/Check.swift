@@ -8,7 +8,7 @@ enum Check {
     static func run(file: String?, with registry: Registry) -> Exit {
         let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Rejection) {
-            let loaded = try file.load()
+            let loaded = try file.load(onlyChecked: true)
             let settings = loaded.plan.settings
             loaded.warnings.forEach(Terminal.complain)
             let needs = DescriptorNeeds(settings)
@@ -45,6 +45,6 @@ enum Check {
             guard case .failure(let error) = SmallFile.read(path, limit: TokenText.limit) else { return nil }
             return "cannot read the token in \(path): \(error.text)"
         }
-        return sockets + tokens + ConfigurationFile.unwritablePlaces(of: loaded).map(\.message)
+        return sockets + (loaded.lacks + ConfigurationFile.unwritablePlaces(of: loaded)).map(\.message) + tokens
     }
 }

@@ -28,15 +28,15 @@ final class CertificateFiles {
     /// Watches the files of these from now on, and no others.
     func use(_ listeners: [ListenerTLSSettings: ListenerTLS]) {
         entries = listeners.mapValues { Entry(tls: $0, problem: nil) }
-        let new = files?.use(Set(listeners.keys.flatMap(\.files))) ?? []
+        let new = files?.use(Set(listeners.keys.flatMap { $0.files.map(\.path) })) ?? []
         // They were read before they were watched.
         readAgain(new.sorted())
     }
 
     private func readAgain(_ paths: [String]) {
-        for settings in entries.keys where !settings.files.allSatisfy({ !paths.contains($0) }) {
+        for settings in entries.keys where settings.files.contains(where: { paths.contains($0.path) }) {
             let diagnostics = Diagnostics()
-            let file = settings.identity.certificate.text
+            let file = settings.identity.certificate.path
             if let tls = ListenerTLS(settings, into: diagnostics) {
                 entries[settings]?.problem = nil
                 guard tls != entries[settings]?.tls else { continue }
@@ -44,8 +44,8 @@ final class CertificateFiles {
                 log.log(.info, "certificate changed", ("file", file))
                 changed(settings, tls)
             } else {
-                let problem = diagnostics.sorted.map(\.message).joined(separator: "; ")
-                for path in settings.files { files?.checkAgain(at: path) }
+                let problem = (diagnostics.sorted + diagnostics.lacks).map(\.message).joined(separator: "; ")
+                for file in settings.files { files?.checkAgain(at: file.path) }
                 guard entries[settings]?.problem != problem else { continue }
                 entries[settings]?.problem = problem
                 log.log(

@@ -11,6 +11,8 @@ struct ConfigurationFile {
         let plan: Plan
         /// What may go wrong with the file nevertheless: lines for people.
         let warnings: [String]
+        /// What this process lacks to use it; nothing if it was not loaded only to be checked.
+        let lacks: [Diagnostic]
     }
 
     /// Why a file is not good for use: lines for people, in the order of the file.
@@ -47,7 +49,9 @@ struct ConfigurationFile {
     private static let input = Terminal.read(limit: YAML.maxText)
 
     /// Reads and checks the file as a whole; every error of it is in the rejection.
-    func load() throws(Rejection) -> Loaded {
+    ///
+    /// Credentials of systemd that this process cannot read are errors, unless the file is `onlyChecked`.
+    func load(onlyChecked: Bool = false) throws(Rejection) -> Loaded {
         let diagnostics = Diagnostics()
         let root = YAML.parse(try text(), into: diagnostics)
         // What was read despite errors such as a key given twice is checked further, to tell all errors at once.
@@ -64,7 +68,11 @@ struct ConfigurationFile {
             for mark in plan.outputLogs { diagnostics.report(problem, at: mark) }
         }
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
-        return Loaded(plan: plan, warnings: diagnostics.warnings.map { $0.line(file: name) })
+        guard onlyChecked || diagnostics.lacks.isEmpty else {
+            throw Rejection(lines: diagnostics.lacks.map { $0.line(file: name) })
+        }
+        let warnings = diagnostics.warnings.map { $0.line(file: name) }
+        return Loaded(plan: plan, warnings: warnings, lacks: diagnostics.lacks)
     }
 
     /// The admin sockets that a command asks, the second only if nobody listens on the first.
