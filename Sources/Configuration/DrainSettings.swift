@@ -11,6 +11,9 @@ public struct DrainSettings: Equatable, Sendable {
     /// Counts if the service manager holds the listening sockets.
     public let handover: Duration?
 
+    /// How long after a reload a call may go by the configuration before; none is as long as it takes.
+    public let generation: Duration?
+
     static let options = [
         Option("min", .duration, default: "0s", "How long Martlet still accepts connections after the signal to stop."),
         Option(
@@ -28,12 +31,22 @@ public struct DrainSettings: Equatable, Sendable {
             accepting connections.
             """
         ),
+        Option(
+            "generation",
+            .duration,
+            default: "none",
+            """
+            The time limit after a reload of calls that began before it. Martlet then ends them with \
+            `unavailable`.
+            """
+        ),
     ]
 
     init(_ section: Section) {
         min = section.duration("min") ?? .zero
         max = section.duration("max")
         handover = section.duration("handover")
+        generation = section.duration("generation")
         if section.has("min"), section.duration("min") == nil {
             section.report("\"min\" cannot be none; write a duration such as 5s", at: "min")
         }

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Events
 internal import Telemetry
+internal import Time
 internal import Types
 
 /// One loaded configuration as a worker runs it: compiled chains, routes and the upstreams they name.
@@ -16,6 +17,12 @@ final class Generation {
     let types: KnownTypes?
     /// The paths by which callers may use methods, if they may.
     let restTable: RESTTable?
+    /// When it was loaded.
+    let began: Instant
+    /// When a reload put another in its place; nil if none has.
+    var replaced: Instant?
+    /// Whether its calls were ended, since it was replaced too long ago.
+    var isExpired = false
     /// The calls that go by this generation.
     var calls = 0 {
         didSet { if calls == 0 { unused?() } }
@@ -35,6 +42,7 @@ final class Generation {
     /// - Parameters:
     ///   - plan: the configuration.
     ///   - number: its number.
+    ///   - began: when it was loaded.
     ///   - chains: its chains, in the order of the plan's.
     ///   - table: its routes.
     ///   - upstreams: its upstreams, by their names.
@@ -45,6 +53,7 @@ final class Generation {
     init(
         _ plan: Plan,
         number: Int,
+        began: Instant,
         chains: [CompiledChain],
         routes table: RouteTable,
         upstreams: [String: Upstream],
@@ -54,6 +63,7 @@ final class Generation {
         discard: @escaping (RouteTable, Plan) -> Void
     ) {
         self.number = number
+        self.began = began
         self.upstreams = upstreams
         self.types = types
         restTable = types?.restTable
@@ -76,6 +86,7 @@ final class Generation {
     /// Makes the same generation with other types, for the calls that begin now.
     init(_ other: Generation, types: KnownTypes) {
         number = other.number
+        began = other.began
         upstreams = other.upstreams
         asksForUnits = other.asksForUnits
         self.types = types

@@ -1,3 +1,4 @@
+internal import Events
 internal import Telemetry
 
 /// A generation that is being made on its worker's thread, in steps between which calls have their turns.
@@ -42,6 +43,7 @@ final class GenerationBuilder {
         return Generation(
             plan,
             number: number,
+            began: services.loop.now,
             chains: chains,
             routes: table,
             upstreams: upstreams,

@@ -43,7 +43,8 @@ package final class Worker {
     private var nextTypesRequest = Instant.start
     private var upstreams: [String: Upstream] = [:]
     private(set) var tls = TLSContexts()
-    private var older: [Generation] = []
+    /// The generations before that calls go by.
+    private(set) lazy var older = OlderGenerations(on: context.loop) { [unowned self] in endCalls(of: $0, after: $1) }
     private var coming: GenerationBuilder?
     /// Those that accept no more and still have connections.
     private(set) var draining: [Acceptor] = []
@@ -182,7 +183,8 @@ package final class Worker {
         }
         let new = coming.finish(upstreams: next, types: types, destination: destination, discard: discard)
         for (path, value) in values { updateToken(path, value) }
-        retire(generation)
+        older.retire(generation)
+        older.replaced(limit: coming.plan.settings.drain.generation)
         generation = new
         for (name, upstream) in upstreams where next[name] !== upstream { upstream.drain() }
         upstreams = next
@@ -197,7 +199,7 @@ package final class Worker {
     /// Has new calls go by other types; calls under way stay with theirs.
     package func use(_ types: KnownTypes) {
         let new = Generation(generation, types: types)
-        retire(generation)
+        older.retire(generation)
         generation = new
     }
 
@@ -219,7 +221,7 @@ package final class Worker {
     }
 
     /// How many generations calls go by.
-    package var liveGenerations: Int { Set(older.map(\.number)).union([generation.number]).count }
+    package var liveGenerations: Int { Set(older.all.map(\.number)).union([generation.number]).count }
 
     private func kept(_ settings: UpstreamSettings) -> Upstream? {
         upstreams[settings.name].flatMap {
@@ -248,12 +250,6 @@ package final class Worker {
             spool: settings.limits.spool.map { _ in services.shared.object(settings.name, make: { SpoolBudget() }) },
             seed: services.random.next()
         )
-    }
-
-    private func retire(_ old: Generation) {
-        guard old.calls > 0 else { return }
-        older.append(old)
-        old.unused = { [unowned self, unowned old] in older.removeAll { $0 === old } }
     }
 
     // MARK: Listeners
@@ -357,7 +353,7 @@ package final class Worker {
     private var openUpstreams: [Upstream] {
         let current = Array(upstreams.values)
         var older: [ObjectIdentifier: Upstream] = [:]
-        for upstream in self.older.flatMap(\.upstreams.values) where upstreams[upstream.settings.name] != nil {
+        for upstream in self.older.all.flatMap(\.upstreams.values) where upstreams[upstream.settings.name] != nil {
             if upstreams[upstream.settings.name] !== upstream { older[ObjectIdentifier(upstream)] = upstream }
         }
         return current + older.values

@@ -1,4 +1,5 @@
 import Configuration
+import Documents
 import Testing
 
 /// Files that the configuration names by their paths, or as credentials of systemd.

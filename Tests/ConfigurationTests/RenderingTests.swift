@@ -23,7 +23,7 @@ struct RenderingTests {
                 "interceptors":[{"token":{"file":"/run/secrets/token"}}],\
                 "workers":"auto",\
                 "types":{"unknown_fields":"reject","json":{"names":"json","defaults":"omit","enums":"names"}},\
-                "drain":{"min":"0s","max":"30s","handover":"5s"},"log_level":"info","core_dumps":false}
+                "drain":{"min":"0s","max":"30s","handover":"5s","generation":"none"},"log_level":"info","core_dumps":false}
                 """
         )
     }

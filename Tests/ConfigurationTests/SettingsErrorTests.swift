@@ -32,7 +32,10 @@ struct SettingsErrorTests {
             "drain: { min: 5s, max: 1s }",
             "3:24: \"max\" cannot be shorter than \"min\"; write a duration that is at least as long"
         ),
-        ("drain: 30", "3:8: a mapping is required here, not a single value; its keys are min, max, handover"),
+        (
+            "drain: 30",
+            "3:8: a mapping is required here, not a single value; its keys are min, max, handover, generation"
+        ),
         ("drain: { max: 30 }", "3:15: \"max\" cannot be \"30\"; write a duration such as 250ms, 2s, 5m, 1h or none"),
         ("admin: { adress: 127.0.0.1:1 }", "3:10: unknown key \"adress\"; did you mean \"address\"?"),
         ("admin: {}", "3:8: \"address\" is missing; add a string, for example address: 127.0.0.1:9901"),

@@ -27,7 +27,7 @@ struct SettingsTests {
             group: app
           - { address: 0.0.0.0:80, allow_remote: true }
         admin: { address: unix:/run/martlet/admin.sock, mode: "0666" }
-        drain: { min: 1s, max: none, handover: none }
+        drain: { min: 1s, max: none, handover: none, generation: 1h }
         upstreams:
           eliza:
             url: http://eliza.example:81
@@ -91,6 +91,7 @@ struct SettingsTests {
         #expect(settings.drain.min == .zero)
         #expect(settings.drain.max == .seconds(30))
         #expect(settings.drain.handover == .seconds(5))
+        #expect(settings.drain.generation == nil)
         #expect(settings.logLevel == .info)
     }
 
@@ -164,6 +165,7 @@ struct SettingsTests {
         #expect(settings.drain.min == .seconds(1))
         #expect(settings.drain.max == nil)
         #expect(settings.drain.handover == nil)
+        #expect(settings.drain.generation == .seconds(3600))
         #expect(settings.workers == 4)
         #expect(settings.logLevel == .debug)
     }

@@ -101,10 +101,10 @@ struct TLSSettingsTests {
             Reading("listeners: [ { address: 127.0.0.1:1, tls: \(tls) } ]\nupstream: http://a\n")
         }
         let tls = try #require(listener("{ certificate: c, key: k, client_ca: a }").settings.listeners.first?.tls)
-        #expect(tls.files == ["c", "k", "a"] && tls.minimum == .tls12)
+        #expect(tls.files.map(\.place) == [.path("c"), .path("k"), .path("a")] && tls.minimum == .tls12)
         #expect(
             listener("{ certificate: c }").errors == [
-                "1:43: \"key\" is missing; add a string, for example key: server.key"
+                "1:43: \"key\" is missing; add the file or a mapping, for example key: server.key"
             ]
         )
         #expect(Reading("listen: 127.0.0.1:1\nupstream: http://a\n").settings.listeners.first?.tls == nil)

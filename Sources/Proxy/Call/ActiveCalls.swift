@@ -37,7 +37,8 @@ extension Acceptor {
 }
 
 extension CallerConnection {
-    fileprivate func forEachCall(_ body: (Call) -> Void) {
+    /// Calls `body` with each call that is under way.
+    func forEachCall(_ body: (Call) -> Void) {
         session?.forEachExchange { _, user in
             if let call = user as? Call ?? (user as? RESTRequestReader)?.call { body(call) }
         }

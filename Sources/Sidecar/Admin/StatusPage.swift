@@ -32,8 +32,20 @@ struct StatusPage {
             "martlet \(Version.number), PID \(getpid()), up \(Self.rounded(uptime))",
             "file: \(daemon.file.name)",
             "generation: \(daemon.reloads.generation)",
-            "last reload: \(daemon.reloads.lastOutcome)",
+        ] + generations + [
+            "last reload: \(daemon.reloads.lastOutcome)"
         ]
+    }
+
+    /// The configurations that calls go by, where a reload has left calls with an older one.
+    private var generations: [String] {
+        let used = report.generations.filter { $0.calls > 0 }
+        guard used.contains(where: { $0.replaced != nil }) else { return [] }
+        return used.map { usage in
+            let replaced = usage.replaced.map { ", replaced \(Self.rounded($0)) ago" } ?? ""
+            let calls = Self.counted(usage.calls, "call")
+            return "  generation \(usage.number): \(calls), loaded \(Self.rounded(usage.age)) ago\(replaced)"
+        }
     }
 
     private var sockets: [String] {

@@ -7,6 +7,8 @@ struct Report: Sendable {
     var counters = CountersSnapshot()
     var connections = 0
     var liveGenerations = 1
+    /// The configurations that calls go by, by their numbers.
+    var generations: [GenerationUsage] = []
     /// Why connections could not be made of late, by the name of the upstream.
     var connectErrors: [String: String] = [:]
     /// What there is at the addresses of upstreams.
@@ -20,6 +22,7 @@ struct Report: Sendable {
         counters = worker.snapshot()
         connections = worker.connectionCount
         liveGenerations = worker.liveGenerations
+        generations = worker.generations
         connectErrors = worker.connectErrors
         addresses = worker.addressUsage
     }
@@ -29,6 +32,7 @@ struct Report: Sendable {
         counters.merge(other.counters)
         connections += other.connections
         liveGenerations = max(liveGenerations, other.liveGenerations)
+        generations = GenerationUsage.merged(generations + other.generations)
         connectErrors.merge(other.connectErrors) { first, _ in first }
         addresses += other.addresses
     }

@@ -42,6 +42,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case spool
     /// The files that keep requests of an upstream for retries were as large as allowed.
     case spoolTotal
+    /// A call was under way too long after a reload.
+    case generation
 
     /// The value of the label.
     public var label: StaticString {
@@ -67,6 +69,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .ejectShare: "eject_share"
         case .spool: "spool"
         case .spoolTotal: "spool_total"
+        case .generation: "generation"
         }
     }
 }

@@ -35,7 +35,7 @@ def test_the_configuration_without_its_secrets(proxy):
     assert page.headers["content-type"] == "application/json"
     assert page.json()["generation"] == 1
     assert page.json()["file"] == str(proxy.file)
-    assert page.json()["config"]["drain"] == {"min": "0s", "max": "30s", "handover": "5s"}  # a default shows, too
+    assert page.json()["config"]["drain"] == {"min": "0s", "max": "30s", "handover": "5s", "generation": "none"}  # a default shows, too
     assert "s3cret" not in page.text
 
 
