@@ -225,8 +225,7 @@ package final class Worker {
 
     private func kept(_ settings: UpstreamSettings) -> Upstream? {
         upstreams[settings.name].flatMap {
-            // What the settings name may have changed, too.
-            $0.settings == settings && $0.tls == tls.upstreams[settings.name] ? $0 : nil
+            PoolIdentity($0.settings, $0.tls) == PoolIdentity(settings, tls.upstreams[settings.name]) ? $0 : nil
         }
     }
 

@@ -1,3 +1,4 @@
+import HTTP2Kit
 import Testing
 import Time
 

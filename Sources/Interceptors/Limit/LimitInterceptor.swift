@@ -9,7 +9,7 @@ internal import Telemetry
 internal import Time
 
 /// Rejects calls that are too many, too fast or too large.
-struct LimitPlan: InterceptorPlan {
+struct LimitPlan: InterceptorPlan, Limiting {
     static let kind = InterceptorKind(
         name: "limit",
         summary:
@@ -101,7 +101,7 @@ struct LimitPlan: InterceptorPlan {
     }
 
     /// Whether calls are counted.
-    var isShared: Bool { settings.rate != nil || settings.concurrency != nil }
+    var sharedLimit: LimitSettings? { settings.rate != nil || settings.concurrency != nil ? settings : nil }
 
     private static func check(_ section: Section) {
         if !["rate", "concurrency", "message", "header"].contains(where: section.has) {
@@ -144,7 +144,7 @@ final class LimitInterceptor: Interceptor {
     init(_ plan: LimitPlan, on worker: WorkerServices) {
         self.plan = plan
         self.worker = worker
-        shared = plan.isShared ? worker.shared.object(plan.settings) { SharedLimit(plan.settings) } : nil
+        shared = plan.sharedLimit.map { limit in worker.shared.object(limit) { SharedLimit(limit) } }
     }
 
     func requestHead(_ call: Call) -> Verdict {

@@ -2,6 +2,21 @@ internal import Events
 public import Policy
 public import Time
 
+/// A plan of an interceptor whose calls are counted for the whole process.
+public protocol Limiting {
+    /// What is limited: interceptors for which it is equal share a count, also those before and after a reload. Nil if
+    /// nothing is counted.
+    var sharedLimit: LimitSettings? { get }
+}
+
+extension Plan {
+    /// The limits that are counted for the whole process, each once, in the order of the file.
+    package var sharedLimits: [LimitSettings] {
+        let all = chains.flatMap(\.plan.links).compactMap { ($0.interceptor as? any Limiting)?.sharedLimit }
+        return all.enumerated().filter { index, limit in !all[..<index].contains(limit) }.map(\.element)
+    }
+}
+
 /// A limit as all threads see it.
 public final class SharedLimit: Sendable {
     private let buckets: Locked<LimitBuckets>

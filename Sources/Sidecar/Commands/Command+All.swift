@@ -34,6 +34,14 @@ extension Command {
             Check.run(file: invocation[.config], with: registry)
         },
         Command(
+            "diff",
+            "Print what a reload from one configuration to another would change: listeners, connections, tokens, counts.",
+            operands: [Operand(name: "OLD"), Operand(name: "NEW")],
+            example: "martlet diff /etc/martlet/martlet.yaml new.yaml"
+        ) { invocation, registry in
+            DiffCommand.run(from: invocation.operands[0], to: invocation.operands[1], with: registry)
+        },
+        Command(
             "explain",
             "Print what the configuration does with a request, without sending anything.",
             options: [.config, .header, .data],

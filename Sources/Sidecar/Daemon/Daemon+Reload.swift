@@ -79,10 +79,12 @@ extension Daemon {
 
     /// What is fixed at start is not changed by a reload, and somebody should know.
     private func noteFixed(_ settings: Settings) {
-        var changed: [String] = []
-        if let workers, (settings.workers ?? Machine.workers) != workers.count { changed.append("workers") }
-        if workers != nil, AdminSettings.effective(settings) != admin.settings { changed.append("admin") }
-        if settings.coreDumps != Crash.dumpsCore { changed.append("core_dumps") }
+        let ours = FixedSettings(
+            workers: workers?.count,
+            admin: workers == nil ? nil : admin.settings,
+            coreDumps: Crash.dumpsCore
+        )
+        let changed = ours.keys(changedBy: FixedSettings(settings))
         for key in changed { log.log(.warn, "a change of \(key) requires a restart") }
         reloads.needsRestart = changed
     }

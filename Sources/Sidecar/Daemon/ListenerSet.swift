@@ -129,14 +129,24 @@ final class ListenerSet {
     }
 
     private func keyed(_ listeners: [ListenerSettings]) -> [(Key, ListenerSettings)] {
+        Self.keyed(listeners) { passed[$0]?.count ?? 0 }
+    }
+
+    /// The keys of listeners on this machine, with the settings of each.
+    ///
+    /// - Parameters:
+    ///   - listeners: the listeners.
+    ///   - count: how many sockets systemd has passed under a name.
+    /// - Returns: the keys in the order of the listeners: a reload keeps the sockets of one that was there before.
+    static func keyed(_ listeners: [ListenerSettings], passed count: (String) -> Int) -> [(Key, ListenerSettings)] {
         var seen: [ListenAddress: Int] = [:]
         return listeners.flatMap { settings in
             settings.address.available.flatMap { address in
                 let first = seen[address, default: 0]
-                var count = 1
-                if case .systemd(let name) = address { count = max(1, passed[name]?.count ?? 0) }
-                seen[address] = first + count
-                return (first..<first + count).map { (Key(address: address, ordinal: $0), settings) }
+                var sockets = 1
+                if case .systemd(let name) = address { sockets = max(1, count(name)) }
+                seen[address] = first + sockets
+                return (first..<first + sockets).map { (Key(address: address, ordinal: $0), settings) }
             }
         }
     }
