@@ -21,10 +21,10 @@ struct NamedFileTests {
         }
     }
 
-    @Test(arguments: ["''", "a/b", "/run/token", ".", "..", "a:b", "\"a\\0b\"", String(repeating: "a", count: 256)])
+    @Test(arguments: ["''", "a/b", "/run/token", ".", "..", "a:b", "\"a\\tb\"", String(repeating: "a", count: 256)])
     func `a credential has the name of a file without a directory`(_ name: String) {
         let errors = listener("{ credential: \(name) }").errors
-        #expect(errors.count == 1 && errors[0].hasPrefix("1:77: "), "\(errors)")
+        #expect(errors.count == 1 && errors[0].hasPrefix("1:79: "), "\(errors)")
         #expect(
             errors.first?.contains("is not the name of a credential; write a file name without a directory") == true
         )
@@ -33,7 +33,7 @@ struct NamedFileTests {
     @Test func `a file has one place`() {
         #expect(
             listener("{ credential: a, file: b }").errors == [
-                "1:81: \"file\" and \"credential\" cannot be set together; write exactly one of them"
+                "1:67: \"file\" and \"credential\" cannot be set together; write exactly one of them"
             ]
         )
     }

@@ -139,7 +139,7 @@ import Time
             harness.pass(.seconds(7200))
             #expect(harness.worker.liveGenerations == 2)
             harness.use(Self.limited("1h"))
-            harness.settle()
+            harness.pass(.seconds(1))
             #expect(callers.0.head().hasPrefix("HTTP/1.1 503 "))
             ended(harness, 1)
             harness.pass(.seconds(3600))
