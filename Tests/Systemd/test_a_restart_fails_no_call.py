@@ -5,42 +5,52 @@ import pytest
 from support.callers import Callers
 from machine.service import responses
 
-RESTARTS = 4
+RESTARTS = 100
 
 
 @pytest.fixture
 def restart(service, running, capsys):
     """Restarts the service under callers, and prints what became of their calls."""
 
-    def under(title, **options):
+    def under(title, count=4, **options):
         callers = running(Callers(**options))
-        for _ in range(RESTARTS):
+        for _ in range(count):
             service.control("restart", check=True)
         callers.stop()
         with capsys.disabled():
-            print(f"\n{service.machine.suite}, {RESTARTS} restarts {title}: {callers}")
+            print(f"\n{service.machine.suite}, {count} restarts {title}: {callers}")
         return callers
 
     return under
 
 
+@pytest.mark.timeout(300)
 def test_new_connections_with_the_socket_unit(machine, service, restart):
     machine.run("systemctl start martlet.socket")
     service.start(responses(listen="systemd:rpc"))
-    callers = restart("with the socket unit")
+    callers = restart("with the socket unit", RESTARTS)
     assert callers.refused == callers.lost == 0, callers.errors
     assert callers.longest < 5
 
 
+@pytest.mark.timeout(300)
 def test_new_connections_without_the_socket_unit(service, restart):
     service.start(responses())
     assert service.show("NFileDescriptorStore") != "0"
-    callers = restart("without the socket unit, sockets kept by systemd")
+    callers = restart("without the socket unit, sockets kept by systemd", RESTARTS)
     assert callers.refused == callers.lost == 0, callers.errors
+
+
+def test_new_connections_that_nobody_keeps_a_socket_for(service, restart):
+    """Without what the other tests are about, calls are lost: they would notice."""
+    service.drop_in("[Service]\nFileDescriptorStoreMax=0\n")
+    service.start(responses())
+    callers = restart("without the socket unit and the store", 10)
+    assert callers.refused > 0
 
 
 def test_kept_connections(machine, service, restart):
     machine.run("systemctl start martlet.socket")
     service.start(responses(listen="systemd:rpc", more="drain: { min: 500ms }"))
-    callers = restart("with kept connections that are idle for 100 ms", count=8, keep=True, gap=0.1)
+    callers = restart("with kept connections that are idle for 100 ms", keep=True, gap=0.1)
     assert callers.refused == callers.lost == 0, callers.errors

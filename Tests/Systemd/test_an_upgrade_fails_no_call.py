@@ -1,0 +1,64 @@
+"""martlet upgrade under load: the new process is the main one of the service, and every call gets a response."""
+
+import os
+import signal
+
+import pytest
+
+from machine.service import responses
+from support.callers import Callers, call
+
+UPGRADES = 100
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("unit", ["martlet.service", "martlet.socket"])
+def test_a_hundred(machine, service, running, capsys, unit):
+    machine.run(f"systemctl start {unit}" if unit == "martlet.socket" else "true")
+    service.start(responses(listen="systemd:rpc" if unit == "martlet.socket" else "127.0.0.1:8080"))
+    callers = running(Callers())
+    pids = {service.show("MainPID")}
+    for _ in range(UPGRADES):
+        result = service.martlet("upgrade")
+        assert result.returncode == 0, result.stderr + service.log()
+        pids.add(service.show("MainPID"))
+    callers.stop()
+    with capsys.disabled():
+        print(f"\n{machine.suite}, {UPGRADES} upgrades with {unit}: {callers}")
+    assert callers.refused == callers.lost == 0, callers.errors
+    assert len(pids) == UPGRADES + 1
+    assert (service.state, service.show("NRestarts"), service.show("Result")) == ("active", "0", "success")
+
+
+def test_the_service_goes_on_as_before(service):
+    """systemd watches, reloads, kills, restarts and stops the new process as it did the old one."""
+    service.drop_in("[Service]\nRestartSec=100ms\n")
+    service.start(responses())
+    assert service.martlet("upgrade").returncode == 0
+    stored = service.show("NFileDescriptorStore")
+    service.configure(responses(body="new"))
+    assert service.control("reload").returncode == 0
+    assert call() == (200, "new")
+    os.kill(service.pid, signal.SIGKILL)
+    service.wait_for_restart()
+    assert call() == (200, "new")
+    assert service.martlet("upgrade").returncode == 0
+    assert service.control("restart").returncode == 0
+    assert call() == (200, "new")
+    assert service.show("NFileDescriptorStore") == stored
+    assert service.martlet("upgrade").returncode == 0
+    assert service.control("stop").returncode == 0
+    assert service.state == "inactive" and service.show("Result") == "success"
+
+
+def test_a_program_that_fails(machine, service):
+    service.start(responses())
+    pid = service.show("MainPID")
+    machine.run("mv /usr/bin/martlet /usr/bin/martlet.kept && printf '#!/bin/sh\\nexit 1\\n' > /usr/bin/martlet && chmod 755 /usr/bin/martlet")
+    try:
+        result = machine.run("/usr/bin/martlet.kept upgrade -c /etc/martlet/martlet.yaml", check=False)
+    finally:
+        machine.run("mv /usr/bin/martlet.kept /usr/bin/martlet")
+    assert result.returncode == 1 and "the new process has ended" in result.stderr
+    assert (service.state, service.show("MainPID")) == ("active", pid)
+    assert call() == (200, "ok")
