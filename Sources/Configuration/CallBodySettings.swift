@@ -53,6 +53,7 @@ public enum CallBodySettings: Equatable, Sendable {
             "file",
             .string,
             oneOf: "kind",
+            file: .read,
             example: "/etc/martlet/login.bin",
             "A file. Short for `data` with `file`."
         ),
@@ -64,6 +65,7 @@ public enum CallBodySettings: Equatable, Sendable {
             "file",
             .string,
             oneOf: "source",
+            file: .read,
             "The file with the bytes, at most 16MiB. Martlet reads it for every request."
         ),
     ]

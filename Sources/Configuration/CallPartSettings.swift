@@ -22,6 +22,7 @@ public struct CallPartSettings: Equatable, Sendable {
             "file",
             .string,
             oneOf: "content",
+            file: .read,
             example: "/var/lib/app/photo.png",
             "The file with the content of the part, at most 16MiB. Martlet reads it for every request."
         ),

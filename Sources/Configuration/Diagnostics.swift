@@ -1,10 +1,13 @@
-/// All errors and warnings of one configuration file, collected while it is read, so that one run reports them all.
+/// All errors and warnings of one configuration file, collected while it is read, so that one run reports them all; and
+/// what the file needs of the system, whatever is wrong with it.
 ///
 /// Belongs to the thread that reads the file.
 public final class Diagnostics {
     private var collected: [Diagnostic] = []
     private var cautions: [Diagnostic] = []
     private var lacking: [Diagnostic] = []
+    /// What the file needs of the system, in the order in which it was found.
+    public private(set) var needs: [SystemNeed] = []
 
     /// Starts with no errors.
     public init() {}
@@ -43,6 +46,11 @@ public final class Diagnostics {
     /// Adds what is missing here, and may well be there where the file is used: `message` is one line that says what.
     public func lack(_ message: String, at mark: Mark) {
         lacking.append(Diagnostic(mark: mark, message: message))
+    }
+
+    /// Adds something that the file needs of the system.
+    public func note(_ need: SystemNeed) {
+        needs.append(need)
     }
 
     /// The errors as lines `file:line:column: what is wrong; what would be right`, in the order of their positions.

@@ -62,6 +62,7 @@ extension UpstreamSettings {
         if let tls = section.given["tls"] { entries.append(tls) }
         let options = Section(Node(.mapping(entries), at: mark), Self.options, into: diagnostics)
         self.init(NamedSection(name: "fetch", mark: mark, section: options))
+        for need in diagnostics.needs where diagnostics !== section.diagnostics { section.diagnostics.note(need) }
     }
 }
 

@@ -84,7 +84,7 @@ extension MockSettings {
         Option("text", .string, example: "hello {json:/name}", "The message as text, which is a template."),
         Option("hex", .string, example: "0a 02 68 69", "The message in hexadecimal."),
         Option("base64", .string, example: "CgJoaQ==", "The message in base64."),
-        Option("file", .string, example: "/etc/martlet/order.bin", "The file with the message."),
+        Option("file", .string, file: .read, example: "/etc/martlet/order.bin", "The file with the message."),
         Option("echo", .bool, default: "false", "Sends the message of the request."),
         Option("fake", .bool, default: "false", "Sends a message with invented values. Needs `types`."),
     ]

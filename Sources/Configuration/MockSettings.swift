@@ -51,6 +51,7 @@ public struct MockSettings: Equatable, Sendable {
         Option(
             "tape",
             .string,
+            file: .read,
             example: "/var/lib/martlet/orders.yaml",
             "A file with recorded calls, to be played back in place of rules."
         ),

@@ -23,11 +23,14 @@ public struct NamedFile: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// The options of a section that names a file.
-    public static let options = [
-        Option("file", .string, oneOf: "file", example: "/etc/martlet/tls/server.pem", "The path of the file."),
-        credential(oneOf: "file"),
-    ]
+    /// The options of a section that names a file, which is read; with `use` nil a path may stand for something else.
+    static func options(use: FileUse? = .read) -> [Option] {
+        let example = "/etc/martlet/tls/server.pem"
+        return [
+            Option("file", .string, oneOf: "file", file: use, example: example, "The path of the file."),
+            credential(oneOf: "file"),
+        ]
+    }
 
     /// The option that names a credential, beside the others of a group.
     public static func credential(oneOf group: String) -> Option {
@@ -80,10 +83,16 @@ extension Section {
 
 extension Option {
     /// An option whose value is the path of a file, or names one otherwise.
-    static func file(_ key: String, required: Bool = false, example: String, _ documentation: String) -> Option {
+    static func file(
+        _ key: String,
+        required: Bool = false,
+        use: FileUse? = .read,
+        example: String,
+        _ documentation: String
+    ) -> Option {
         Option(
             key,
-            .section(NamedFile.options, shorthand: "file"),
+            .section(NamedFile.options(use: use), shorthand: "file"),
             required: required,
             example: example,
             documentation

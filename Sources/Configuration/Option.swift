@@ -64,6 +64,8 @@ public struct Option: Equatable, Sendable {
     public let isRequired: Bool
     /// The group of options this one belongs to: exactly one of a group must be given.
     public let group: String?
+    /// What becomes of the file that the value is the path of; none if the value is no path.
+    public let file: FileUse?
     /// A value to show in error messages and in the documentation, as it would be written in the file.
     public let example: String?
     /// What the option does: sentences for the reference page.
@@ -78,6 +80,7 @@ public struct Option: Equatable, Sendable {
     ///   - fallback: the value where none is given, as it would be written in the file; a good value of `kind`.
     ///   - isRequired: whether the key must be given.
     ///   - group: a name shared by options of which exactly one must be given.
+    ///   - file: what becomes of the file that the value is the path of, so that the sandbox allows it.
     ///   - example: a good value to show.
     ///   - documentation: what the option does, in sentences.
     public init(
@@ -87,6 +90,7 @@ public struct Option: Equatable, Sendable {
         default fallback: String? = nil,
         required isRequired: Bool = false,
         oneOf group: String? = nil,
+        file: FileUse? = nil,
         example: String? = nil,
         _ documentation: String
     ) {
@@ -96,6 +100,7 @@ public struct Option: Equatable, Sendable {
         self.fallback = fallback
         self.isRequired = isRequired
         self.group = group
+        self.file = file
         self.example = example
         self.documentation = documentation
     }

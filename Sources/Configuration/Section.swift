@@ -57,6 +57,9 @@ public struct Section {
         }
         for option in options {
             let value = given[option.key].flatMap { option.decode($0, into: diagnostics) }
+            if let entry = given[option.key] {
+                for need in option.needs(of: value, at: entry.value.mark) { diagnostics.note(need) }
+            }
             values[option.key] = value ?? option.defaultValue(at: mark)
         }
         self.values = values

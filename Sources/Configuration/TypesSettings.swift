@@ -38,6 +38,7 @@ public struct TypesSettings: Equatable, Sendable {
         Option(
             "files",
             .strings,
+            file: .read,
             example: "/etc/martlet/shop.binpb",
             """
             Files with descriptor sets, as `protoc --include_imports --descriptor_set_out` and `buf build` write \

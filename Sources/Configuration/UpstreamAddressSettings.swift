@@ -214,8 +214,12 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
             if entries.count == 1, case .scalar(let text, _) = entries[0].value.content {
                 switch entries[0].key {
                 case "srv" where HostPort(text.replacing("_", with: "a"), defaultPort: 1) != nil:
+                    section.diagnostics.note(SystemNeed(.connectsAnywhere, at: entries[0].value.mark))
                     return .service(text.lowercased())
-                case "file" where text.hasPrefix("/"): return .file(text)
+                case "file" where text.hasPrefix("/"):
+                    section.diagnostics.note(SystemNeed(.reads(text), at: entries[0].value.mark))
+                    section.diagnostics.note(SystemNeed(.connectsAnywhere, at: entries[0].value.mark))
+                    return .file(text)
                 case "srv", "file":
                     let advice =
                         entries[0].key == "srv" ? "a name such as _grpc._tcp.orders.example" : "an absolute path"
@@ -252,6 +256,7 @@ public struct UpstreamAddressSettings: Equatable, Sendable {
                 section.diagnostics.report("\(host) is in the list already; remove one", at: item.mark)
             }
             hosts.append(host)
+            section.diagnostics.note(SystemNeed(.connects(host.port), at: item.mark))
         }
         return hosts
     }

@@ -322,6 +322,9 @@ public struct UpstreamSettings: Equatable, Sendable {
             section.report(error.message, at: "url")
             return nil
         }
+        if case .tcp(let address) = url.endpoint {
+            section.diagnostics.note(SystemNeed(.connects(address.port), at: section.mark(of: "url")))
+        }
         addresses = UpstreamAddressSettings(section, url)
         speaks = Self.readProtocols(section, url)
         codecs = Self.readCodecs(section, speaks)

@@ -8,7 +8,14 @@ public struct UpstreamSpoolSettings: Equatable, Sendable {
     public let total: Int
 
     static let options = [
-        Option("to", .string, required: true, example: "/var/cache/martlet", "The directory of the files."),
+        Option(
+            "to",
+            .string,
+            required: true,
+            file: .write,
+            example: "/var/cache/martlet",
+            "The directory of the files."
+        ),
         Option(
             "max",
             .size(in: 1...1 << 40),

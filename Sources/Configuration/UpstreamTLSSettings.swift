@@ -28,6 +28,7 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
     static let options = [
         .file(
             "ca",
+            use: nil,
             example: "/etc/martlet/ca.pem",
             """
             The CA certificates that must have signed the server's certificate: `system`, or a file in PEM. The \
@@ -52,6 +53,7 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
         Option(
             "certificates",
             .strings,
+            file: .read,
             example: "api.pem",
             "Files of certificates in PEM, one of which must be in the chain. A renewed certificate does not match."
         ),
@@ -69,6 +71,9 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
     /// Reads how to speak TLS, and reports what does not go together.
     init(_ section: Section) {
         authorities = section.file("ca").flatMap { $0.place == .path("system") ? nil : $0 }
+        if case .path(let path)? = authorities?.place, let authorities {
+            section.diagnostics.note(SystemNeed(.reads(path), at: authorities.mark))
+        }
         serverName = section.string(ifGiven: "server_name")
         pins = section.markedStrings("pins")
         certificates = section.markedStrings("certificates")

@@ -17,7 +17,14 @@ public enum Secret: Hashable, Sendable {
 
     /// The options of a section that names a secret.
     public static let options = [
-        Option("file", .string, oneOf: "secret", example: "/run/secrets/client", "The file with the secret."),
+        Option(
+            "file",
+            .string,
+            oneOf: "secret",
+            file: .read,
+            example: "/run/secrets/client",
+            "The file with the secret."
+        ),
         NamedFile.credential(oneOf: "secret"),
         Option(
             "env",
@@ -25,7 +32,13 @@ public enum Secret: Hashable, Sendable {
             oneOf: "secret",
             "The environment variable with the secret. Martlet reads it when it loads the configuration."
         ),
-        Option("exec", .strings, oneOf: "secret", "The program that writes the secret, with its arguments."),
+        Option(
+            "exec",
+            .strings,
+            oneOf: "secret",
+            file: .start,
+            "The program that writes the secret, with its arguments."
+        ),
         Option("value", .string, oneOf: "secret", "The secret itself. A file is safer."),
     ]
 

@@ -24,6 +24,7 @@ struct LogDestination: Sendable {
             }
             if Self.outputFiles.contains(path) { context.resources.outputLogs.append(section.mark(of: key)) }
             context.resources.logFiles.append(MarkedString(path, at: section.mark(of: key)))
+            section.diagnostics.note(SystemNeed(.writes(path), at: section.mark(of: key)))
         }
         mode = modeKey.flatMap { [target] in Self.mode($0, of: target, section, context.resources) }
     }

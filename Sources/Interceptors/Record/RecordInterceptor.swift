@@ -20,6 +20,7 @@ struct RecordPlan: InterceptorPlan {
                 "to",
                 .string,
                 required: true,
+                file: .write,
                 example: "/var/lib/martlet/orders.yaml",
                 "The file. Only its owner can read it. SIGUSR1 opens the file again."
             ),

@@ -87,6 +87,7 @@ extension TokenPlan {
             "file",
             .string,
             oneOf: "source",
+            file: .read,
             example: "/run/secrets/token",
             "The file with the token. Martlet reads it again when it changes."
         ),

@@ -12,6 +12,7 @@ extension TokenTemplate {
             "command",
             .strings,
             required: true,
+            file: .start,
             "The absolute path of the program, and its arguments, which may be templates. Martlet uses no shell."
         ),
         Option("environment", .map, "Environment variables for the program, in addition to those of Martlet."),

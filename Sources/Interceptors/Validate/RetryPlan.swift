@@ -57,7 +57,14 @@ struct RetryPlan: Sendable {
         ]
 
     private static let taskOptions = [
-        Option("exec", .strings, required: true, example: "[/usr/bin/relogin]", "The program and its arguments."),
+        Option(
+            "exec",
+            .strings,
+            required: true,
+            file: .start,
+            example: "[/usr/bin/relogin]",
+            "The program and its arguments."
+        ),
         Option("timeout", .timeout, default: "10s", "The time limit of the program. Martlet then kills it."),
     ]
 
