@@ -187,4 +187,37 @@ pid_t martlet_ended_child(void);
 // has not ended.
 int martlet_reap(pid_t pid);
 
+// What a path is allowed for in a sandbox.
+enum martlet_landlock_use {
+    MARTLET_LANDLOCK_READ,  // reading beneath it
+    MARTLET_LANDLOCK_RUN,   // the same, and starting programs
+    MARTLET_LANDLOCK_WRITE, // reading, writing, making and removing beneath it
+    MARTLET_LANDLOCK_DEVICE // reading, writing and controlling this one
+};
+
+// Which version of Landlock the kernel has; a negative errno if it has none, or has it turned off.
+int martlet_landlock_version(void);
+
+// Makes a set of rules for a version; without any, it forbids all files. `listening` also forbids to bind every TCP port, and
+// `connecting` to connect to it, if the version can (4), and `signals` signals to processes outside of the sandbox (6). Returns a
+// descriptor, close-on-exec.
+int martlet_landlock_open(int version, bool listening, bool connecting, bool signals);
+
+// Allows the use of a file, or of all beneath a directory.
+int martlet_landlock_allow_path(int ruleset, int version, const char *_Nonnull path, enum martlet_landlock_use use);
+
+// Allows to bind TCP sockets to a port, 0 being one that the system chooses, or to connect to it.
+int martlet_landlock_allow_port(int ruleset, uint16_t port, bool binds);
+
+// From now on the rules hold for the calling thread and what it starts. Only after martlet_renounce_privileges.
+int martlet_landlock_enter(int ruleset);
+
+// From now on no program that is started gets more privileges than this process has. Of the capabilities it keeps those to use files
+// of others, to bind low ports and to end its programs. To be called before there are other threads.
+int martlet_renounce_privileges(void);
+
+// From now on the process can make the system calls of an ordinary service alone, and start programs if it says so: every other
+// fails with EPERM. Only after martlet_renounce_privileges.
+int martlet_filter_calls(bool starts_programs);
+
 #endif
