@@ -10,6 +10,7 @@ extension Settings {
         checkRouteNames(section.diagnostics)
         checkReferences(section)
         checkTypes(section)
+        checkPorts(section.diagnostics)
         if chainsAreWhole { checkDestinations(section, respondingKinds) }
     }
 
@@ -32,6 +33,15 @@ extension Settings {
                 section.diagnostics.report("\(problem) is already used on line \(first.line); \(advice)", at: mark)
             }
             for part in address.expanded where taken[part] == nil { taken[part] = mark }
+        }
+    }
+
+    /// Reports ports that a sandbox with fixed ports cannot know.
+    private func checkPorts(_ diagnostics: Diagnostics) {
+        guard sandbox.isOn, sandbox.fixesPorts else { return }
+        for need in diagnostics.needs where need.kind == .connectsAnywhere {
+            let problem = "these addresses have ports that are known only at run time"
+            diagnostics.report("\(problem); write a list of addresses, or sandbox: { ports: any }", at: need.mark)
         }
     }
 

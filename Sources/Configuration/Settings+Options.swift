@@ -59,6 +59,11 @@ extension Settings {
             .section(TelemetrySettings.options),
             "The tracing system that gets the spans of the interceptor `trace`."
         ),
+        Option(
+            "sandbox",
+            .section(SandboxSettings.options, shorthand: "mode"),
+            "What Martlet cannot do after startup: `on`, `off`, or a mapping."
+        ),
         Option("limits", .section(ProcessLimits.options), "The limits of the whole process."),
         Option("drain", .section(DrainSettings.options), "The time limits of a graceful stop."),
         Option(

@@ -26,6 +26,8 @@ public struct Settings: Equatable, Sendable {
     public let types: TypesSettings
     /// Where spans go.
     public let telemetry: TelemetrySettings
+    /// What the process cannot do once it has started.
+    public let sandbox: SandboxSettings
     /// What the process as a whole may take.
     public let limits: ProcessLimits
     /// How long a stop takes.
@@ -71,6 +73,7 @@ public struct Settings: Equatable, Sendable {
         admin = section.sections("admin").compactMap(AdminSettings.init)
         types = TypesSettings(section.section("types"))
         telemetry = TelemetrySettings(section.section("telemetry"), variable: variable)
+        sandbox = SandboxSettings(section.section("sandbox"))
         limits = ProcessLimits(section.section("limits"))
         drain = DrainSettings(section.section("drain"))
         logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info

@@ -33,7 +33,8 @@ struct StatusPage {
             "file: \(daemon.file.name)",
             "generation: \(daemon.reloads.generation)",
         ] + generations + [
-            "last reload: \(daemon.reloads.lastOutcome)"
+            "last reload: \(daemon.reloads.lastOutcome)",
+            "sandbox: \(daemon.sandbox.fields.map { "\($0)=\($1)" }.joined(separator: " "))",
         ]
     }
 

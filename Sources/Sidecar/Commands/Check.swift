@@ -45,6 +45,11 @@ enum Check {
             guard case .failure(let error) = SmallFile.read(path, limit: TokenText.limit) else { return nil }
             return "cannot read the token in \(path): \(error.text)"
         }
-        return sockets + (loaded.lacks + ConfigurationFile.unwritablePlaces(of: loaded)).map(\.message) + tokens
+        let settings = loaded.plan.settings.sandbox
+        let sandbox =
+            settings.isOn && settings.fixesPorts && !Landlock.canLimitPorts
+            ? ["the kernel cannot limit ports; use Linux 6.7 or later, or write sandbox: { ports: any }"] : []
+        let lacks = (loaded.lacks + ConfigurationFile.unwritablePlaces(of: loaded)).map(\.message)
+        return sandbox + sockets + lacks + tokens
     }
 }

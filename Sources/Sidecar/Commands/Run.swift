@@ -19,10 +19,13 @@ enum Run {
             Signals.ignoreHangUp()
             let loaded = try file.load()
             Crash.setCoreDumps(allowed: loaded.plan.settings.coreDumps)
+            // Before there are other threads, which would not be in it. A program that runs was made before.
+            let sandbox = Sandbox.enter(loaded, of: file, signalsOthers: job != nil)
             let daemon = Daemon(
                 file: file,
                 logLevel: loaded.plan.settings.logLevel,
                 passed: passed,
+                sandbox: sandbox,
                 successions: successions,
                 job: job
             )

@@ -13,6 +13,8 @@ struct ConfigurationFile {
         let warnings: [String]
         /// What this process lacks to use it; nothing if it was not loaded only to be checked.
         let lacks: [Diagnostic]
+        /// What the file needs of the system.
+        let needs: [SystemNeed]
     }
 
     /// Why a file is not good for use: lines for people, in the order of the file.
@@ -48,10 +50,10 @@ struct ConfigurationFile {
     /// What standard input had: it can be read once, and a reload takes the same text.
     private static let input = Terminal.read(limit: YAML.maxText)
 
-    /// Reads and checks the file as a whole; every error of it is in the rejection.
+    /// Reads and checks the file as a whole; every error of it is in the rejection, and what a sandbox does not allow.
     ///
     /// Credentials of systemd that this process cannot read are errors, unless the file is `onlyChecked`.
-    func load(onlyChecked: Bool = false) throws(Rejection) -> Loaded {
+    func load(onlyChecked: Bool = false, within sandbox: Sandbox? = nil) throws(Rejection) -> Loaded {
         let diagnostics = Diagnostics()
         let root = YAML.parse(try text(), into: diagnostics)
         // What was read despite errors such as a key given twice is checked further, to tell all errors at once.
@@ -67,12 +69,13 @@ struct ConfigurationFile {
             let problem = "the program has standard output; write to stderr or a file, or run exec with --own-stdout"
             for mark in plan.outputLogs { diagnostics.report(problem, at: mark) }
         }
+        sandbox?.check(plan.settings, into: diagnostics)
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
         guard onlyChecked || diagnostics.lacks.isEmpty else {
             throw Rejection(lines: diagnostics.lacks.map { $0.line(file: name) })
         }
         let warnings = diagnostics.warnings.map { $0.line(file: name) }
-        return Loaded(plan: plan, warnings: warnings, lacks: diagnostics.lacks)
+        return Loaded(plan: plan, warnings: warnings, lacks: diagnostics.lacks, needs: diagnostics.needs)
     }
 
     /// The admin sockets that a command asks, the second only if nobody listens on the first.

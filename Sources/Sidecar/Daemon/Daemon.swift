@@ -10,6 +10,8 @@ internal import Time
 /// Belongs to the main thread.
 final class Daemon {
     let file: ConfigurationFile
+    /// What the process has given up.
+    let sandbox: Sandbox
     let log: OperationalLog
     let loop = EventLoop()
     let reloads = ReloadHistory()
@@ -66,10 +68,12 @@ final class Daemon {
         file: ConfigurationFile,
         logLevel: LogLevel,
         passed: Result<SystemdSockets, ListenError>,
+        sandbox: Sandbox,
         successions: Successions,
         job: JobRun?
     ) {
         self.file = file
+        self.sandbox = sandbox
         jobRun = job
         (launcher, predecessor) = (successions.launcher, successions.predecessor)
         isWaitingForTurn = predecessor != nil
@@ -96,6 +100,7 @@ final class Daemon {
         }
         handleSignals(Self.allSignals)
         Signals.releaseEnds()
+        log.log(.info, "sandbox", sandbox.fields)
         attemptStart(loaded)
         if ending.exit == nil { loop.run() }
         return finish()

@@ -35,7 +35,8 @@ final class OperationalLog {
         return .time(now, formatter)
     }
 
-    private func log(_ level: LogLevel, _ message: String, _ fields: [(StaticString, String)]) {
+    /// Writes a line with as many fields as there are.
+    func log(_ level: LogLevel, _ message: String, _ fields: [(StaticString, String)]) {
         guard level <= self.level else { return }
         let queue = queue
         let line = LogfmtLine(to: queue, lead(of: level), level.label, message)

@@ -21,7 +21,8 @@ static int open_as(const char *name, const char *path, int flags, va_list rest)
 {
     int (*original)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, name);
     mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
-    wait_for(path);
+    /* What only names a file does not wait for the disk. */
+    if (!(flags & O_PATH)) wait_for(path);
     return original(path, flags, mode);
 }
 

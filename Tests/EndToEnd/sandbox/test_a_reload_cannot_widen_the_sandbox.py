@@ -1,0 +1,84 @@
+"""A reload has what its sandbox allows; one that needs more is rejected, says why, and changes nothing."""
+
+import json
+
+import pytest
+
+ADVICE = '; restart Martlet, run "martlet upgrade", or restart it with sandbox: off'
+
+
+@pytest.fixture
+def proxy(martlet, recorder):
+    """A daemon whose file needs nothing special."""
+    return martlet(upstream=recorder().url)
+
+
+def rejection(proxy, upstream, more=""):
+    """Why a file with these lines is rejected."""
+    proxy.reload(f"listen: 127.0.0.1:0\nupstream: {upstream}\n{more}", outcome="reload rejected")
+    line = proxy.stderr.wait(r"error \S+martlet\.yaml:\d+:\d+: the sandbox [^\n]+")
+    assert line[0].endswith(ADVICE), line[0]
+    return line[0].partition(": the sandbox does not let Martlet ")[2].removesuffix(ADVICE)
+
+
+def test_a_log_elsewhere(proxy, writable, recorder):
+    found = rejection(proxy, "http://127.0.0.1:9", f"interceptors: [ log: {{ to: {writable}/calls.log }} ]")
+    assert found == f"write to {writable}/calls.log"
+    with proxy.http() as http:
+        assert http.get("/").status_code == 200
+    assert not (writable / "calls.log").exists()
+
+
+def test_a_socket_elsewhere(proxy, writable):
+    listeners = f"[127.0.0.1:0, 'unix:{writable}/rpc.sock']"
+    proxy.reload(f"listen: {listeners}\nupstream: http://127.0.0.1:9", outcome="reload rejected")
+    proxy.stderr.wait(f"does not let Martlet write to {writable}/rpc.sock")
+
+
+def test_a_file_where_no_system_has_any(proxy, private):
+    (private / "token").write_text("token")
+    found = rejection(proxy, "http://127.0.0.1:9", f"interceptors: [ token: {{ file: {private}/token }} ]")
+    assert found == f"read {private}/token"
+
+
+def test_a_program(proxy):
+    program = "interceptors: [ token: { exec: { command: [/bin/echo, a] } } ]"
+    found = rejection(proxy, "http://127.0.0.1:9", program)
+    assert found == "start /bin/echo, because the file at startup named no program"
+
+
+def test_a_port(martlet, recorder):
+    proxy = martlet(upstream=recorder().url, more="sandbox: { ports: fixed }")
+    found = rejection(proxy, "http://127.0.0.1:9", "sandbox: { ports: fixed }")
+    assert found == "connect to port 9, which the file at startup did not name"
+
+
+def test_any_other_port(proxy, recorder):
+    """The default limits no ports."""
+    upstream = recorder()
+    proxy.reload(f"listen: [127.0.0.1:0, 'unix:{proxy.directory}/rpc.sock']\nupstream: {upstream.url}\n")
+    with proxy.http() as http:
+        assert http.get("/").status_code == 200
+    assert len(upstream.requests) == 1
+
+
+def test_the_sandbox_itself(proxy):
+    for _ in range(2):
+        proxy.reload("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\nsandbox: off\n")
+        proxy.stderr.wait("a change of sandbox requires a restart")
+    assert "requires a restart" in proxy.admin("/status").text
+
+
+def test_a_file_that_is_renamed_over_one_of_the_start(martlet, recorder, private):
+    """Its directory is allowed, not the file that was there."""
+    token = private / "token"
+    token.write_text("one")
+    upstream = recorder()
+    more = f"interceptors: [ token: {json.dumps({'file': str(token)})} ]"
+    proxy = martlet(upstream=upstream.url, more=more)
+    (private / "new").write_text("two")
+    (private / "new").rename(token)
+    proxy.stderr.wait("token changed")
+    with proxy.http() as http:
+        assert http.get("/").status_code == 200
+    assert upstream.requests[0].header("authorization") == "Bearer two"
