@@ -19,7 +19,7 @@ struct SettingsErrorTests {
     @Test(arguments: [
         (
             "heder: 1",
-            "3:1: unknown key \"heder\"; expected one of: listen, listeners, upstream, upstreams, calls, mocks, caches, interceptors, chains, routes, workers, admin, types, telemetry, limits, drain, … (2 more)"
+            "3:1: unknown key \"heder\"; expected one of: listen, listeners, upstream, upstreams, calls, mocks, caches, interceptors, chains, routes, workers, admin, types, telemetry, sandbox, limits, … (3 more)"
         ),
         ("interceptor: []", "3:1: unknown key \"interceptor\"; did you mean \"interceptors\"?"),
         ("listeners: []", "1:1: \"listen\" is short for \"listeners\"; write only one of them"),

@@ -31,6 +31,8 @@ struct SandboxRules: Equatable {
     private static let scratch = ["/dev/shm", "/tmp", "/var/tmp"]
     /// The directories that systemd gives a service, several with colons between them (systemd.exec(5)).
     private static let given = ["RUNTIME_DIRECTORY", "STATE_DIRECTORY", "CACHE_DIRECTORY", "LOGS_DIRECTORY"]
+    /// What names are looked up by, which may be links to anywhere.
+    private static let ofNames = ["/etc/hosts", "/etc/resolv.conf"]
     /// DNS over TCP.
     private static let nameServer: UInt16 = 53
 
@@ -48,7 +50,7 @@ struct SandboxRules: Equatable {
         writable = (Self.scratch + given).compactMap { machine.resolve($0)?.path }
         // What OpenSSL reads authorities from.
         let authorities = ["SSL_CERT_FILE", "SSL_CERT_DIR"].compactMap(machine.variable)
-        for path in [file].compactMap({ $0 }) + authorities { allowReading(path, on: machine) }
+        for path in [file].compactMap({ $0 }) + authorities + Self.ofNames { allowReading(path, on: machine) }
         let addresses = settings.listeners.map(\.address) + admin
         for case .unix(let path) in addresses { allowWriting(path, on: machine) }
         if settings.coreDumps { allowCores(on: machine) }
@@ -77,7 +79,9 @@ struct SandboxRules: Equatable {
     }
 
     private mutating func allowReading(_ path: String, on machine: SandboxMachine) {
-        readable += machine.folders(of: path)
+        for folder in machine.folders(of: path) where !readable.contains(where: folder.isBeneath) {
+            readable.append(folder)
+        }
     }
 
     private mutating func allowWriting(_ path: String, on machine: SandboxMachine) {

@@ -9,7 +9,7 @@ from support.martlet import ROOT
 MAN = ROOT / "docs/man"
 PROGRAM, FILE = ((MAN / name).read_text() for name in ("martlet.1", "martlet.yaml.5"))
 # Keys of the file that stand below others.
-FURTHER = {"address", "url", "min", "max", "memory", "handover", "generation", "name", "when"}
+FURTHER = {"address", "url", "min", "max", "memory", "handover", "generation", "name", "when", "mode", "ports", "read", "write"}
 
 
 def words(page, macro):

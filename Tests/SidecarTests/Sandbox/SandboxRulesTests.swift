@@ -78,6 +78,11 @@ import Testing
         #expect(rules.readable.dropFirst(4) == ["/home/m", "/home/a", "/srv/ca"])
     }
 
+    @Test func `names are looked up by files that may be elsewhere`() {
+        let machine = Self.machine(files: ["/etc/resolv.conf": "/mnt/wsl/resolv.conf"])
+        #expect(Self.rules("", on: machine).readable.last == "/mnt/wsl")
+    }
+
     @Test func `a file in the root directory does not open all others`() {
         let machine = Self.machine(files: ["/martlet.yaml": "/martlet.yaml"])
         #expect(Self.rules("", on: machine, file: "/martlet.yaml").readable.last == "/martlet.yaml")
