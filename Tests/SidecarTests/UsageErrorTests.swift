@@ -47,6 +47,9 @@ struct UsageErrorTests {
         ("explain P@ /a", "\"P@\" is not a valid method; write GET or POST, for example", "explain"),
         ("explain GET a", "\"a\" is not a valid path; write /pkg.Service/Method, for example", "explain"),
         ("explain GET /a -H b", "\"b\" is not a valid header; write 'name: value'", "explain"),
+        ("call a/b --protocol rest", "--protocol cannot be \"rest\"; write connect, grpc or grpc-web", "call"),
+        ("test a.yaml -o curl", "--output cannot be \"curl\"; write text or json", "test"),
+        ("calls --code unavailble", "unknown code \"unavailble\"; did you mean unavailable?", "calls"),
         ("run -- a", "run takes no arguments after --", "run"),
     ])
     func `a usage error names the mistake`(line: String, message: String, command: String?) {

@@ -9,7 +9,7 @@ internal import Types
 /// `martlet call`: makes a call through the chain of the running daemon, and prints the response as JSON.
 struct CallCommand {
     /// What the call is spoken in.
-    private enum Spoken: String, CaseIterable {
+    enum Spoken: String, CaseIterable {
         case connect, grpc
         case grpcWeb = "grpc-web"
     }
@@ -35,12 +35,7 @@ struct CallCommand {
             throw invocation.error("\(Diagnostic.quote(text)) is not a method; \(advice)")
         }
         (service, method) = (parts[0], parts[1])
-        let name = invocation[.callProtocol] ?? "connect"
-        guard let spoken = Spoken(rawValue: name) else {
-            let known = Spoken.allCases.map(\.rawValue)
-            throw UsageError("unknown protocol", name, among: known, command: "call")
-        }
-        self.spoken = spoken
+        spoken = invocation[.callProtocol].flatMap(Spoken.init) ?? .connect
         headers = try Self.headers(invocation)
         sources = invocation.values(of: .data).map(CallMessages.Source.init)
         fields = try CallFields(Array(invocation.operands.dropFirst()), invocation)

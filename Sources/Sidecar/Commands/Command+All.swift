@@ -53,7 +53,7 @@ extension Command {
         Command(
             "test",
             "Run files of tests on their configurations, without any network.",
-            options: [.onlyTests, .output, .junit, .cover, .minCover, .fromTape, .config],
+            options: [.onlyTests, .output.accepting(["text", "json"]), .junit, .cover, .minCover, .fromTape, .config],
             operands: [Operand(name: "FILE", isOptional: true, repeats: true)],
             example: "martlet test --junit results.xml tests/*.yaml"
         ) { invocation, registry throws(UsageError) in
@@ -189,6 +189,15 @@ extension Command {
         ) { invocation, _ in
             AdminCommand.healthcheck(ready: invocation.has(.ready))
                 .run(file: invocation[.config], address: invocation[.admin])
+        },
+        Command(
+            "completion",
+            "Print a script that completes commands, options and values in a shell.",
+            operands: [Operand(name: "bash|zsh|fish")],
+            example: "martlet completion bash > ~/.local/share/bash-completion/completions/martlet"
+        ) { invocation, _ throws(UsageError) in
+            Terminal.print(try Completion.script(for: invocation.operands[0]))
+            return .success
         },
         Command("schema", "Print a JSON Schema of the configuration, for editors.") { _, registry in
             Terminal.print(String(decoding: JSONSchema.document(for: registry).prettyJSON, as: UTF8.self))

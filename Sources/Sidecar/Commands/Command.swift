@@ -58,6 +58,16 @@ struct Command: Sendable {
         var isOptional = false
         /// Whether the argument may be given several times; only the last one may.
         var repeats = false
+
+        /// Whether the argument can be the path of a file.
+        var takesFile: Bool { alternatives.contains("FILE") }
+
+        /// The words that are valid as they stand: those in lower case.
+        var choices: [String] {
+            name == "COMMAND" ? Command.all.map(\.name) : alternatives.filter { $0 == $0.lowercased() }
+        }
+
+        private var alternatives: [String] { name.split(separator: "|").map(String.init) }
     }
 }
 

@@ -1,4 +1,8 @@
+internal import Configuration
+
 /// An option of a command, such as `-c FILE` or `--watch`.
+///
+/// Options of the same name are the same option, so a command can accept fewer of its values (``accepting(_:)``).
 struct CommandOption: Equatable, Sendable {
     /// The long name, without its dashes.
     let long: String
@@ -6,18 +10,40 @@ struct CommandOption: Equatable, Sendable {
     let short: Character?
     /// The name of the value in `--help`, in capitals; nil if the option takes no value.
     let value: String?
+    /// The only values that are valid; empty if there are others, or if the option takes no value.
+    private(set) var choices: [String]
     /// Whether the option may be given several times; of other options the last one counts.
     let repeats: Bool
     /// One or two sentences for `--help` and the reference page.
     let summary: String
 
-    init(_ long: String, short: Character? = nil, value: String? = nil, repeats: Bool = false, _ summary: String) {
+    init(
+        _ long: String,
+        short: Character? = nil,
+        value: String? = nil,
+        choices: [String] = [],
+        repeats: Bool = false,
+        _ summary: String
+    ) {
         self.long = long
         self.short = short
         self.value = value
+        self.choices = choices
         self.repeats = repeats
         self.summary = summary
     }
+
+    static func == (one: CommandOption, other: CommandOption) -> Bool { one.long == other.long }
+
+    /// The option for a command that accepts only these values.
+    func accepting(_ choices: [String]) -> CommandOption {
+        var option = self
+        option.choices = choices
+        return option
+    }
+
+    /// Whether the value is the path of a file.
+    var takesFile: Bool { value == "FILE" || value == "TAPE" }
 
     /// Every way to write the option's name, with the dashes.
     var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--\(long)"] }
@@ -73,6 +99,7 @@ extension CommandOption {
     static let callProtocol = CommandOption(
         "protocol",
         value: "NAME",
+        choices: CallCommand.Spoken.allCases.map(\.rawValue),
         "Call in this protocol: connect, grpc or grpc-web. The default is connect. The other two need types."
     )
     static let timeout = CommandOption(
@@ -90,6 +117,7 @@ extension CommandOption {
         "output",
         short: "o",
         value: "FORM",
+        choices: ["text", "json"] + ShellTool.allCases.map(\.rawValue),
         "Print text, or json: one line for each test or event. For tap, also curl, grpcurl or buf. The default is text."
     )
     static let junit = CommandOption("junit", value: "FILE", "Also write the results to this file, as JUnit's XML.")
@@ -129,14 +157,22 @@ extension CommandOption {
     static let view = CommandOption(
         "view",
         value: "SIDE",
+        choices: ["caller", "upstream"],
         "Repeat the request as the caller sent it, or as it went upstream: caller or upstream. The default is caller."
     )
     static let tool = CommandOption(
         "with",
         value: "PROGRAM",
+        choices: ShellTool.allCases.map(\.rawValue),
         "Print a line for this program: curl, grpcurl or buf. The default is curl."
     )
-    static let onlyCode = CommandOption("code", value: "CODE", repeats: true, "Only calls with this status code.")
+    static let onlyCode = CommandOption(
+        "code",
+        value: "CODE",
+        choices: ConditionSettings.codeNames,
+        repeats: true,
+        "Only calls with this status code."
+    )
     static let active = CommandOption("active", "Print the calls under way, the oldest first, with their progress.")
     static let listen = CommandOption(
         "listen",

@@ -40,9 +40,12 @@ struct Invocation: Sendable {
     }
 
     private func validate(hasTrailing: Bool) throws(UsageError) {
-        for (option, _) in options where !command.options.contains(option) {
-            let owners = Command.having(option).map(\.name).joined(separator: ", ")
-            throw error("--\(option.long) is not an option of \(command.name); it is an option of \(owners)")
+        for (option, value) in options {
+            guard let own = command.options.first(where: { $0 == option }) else {
+                let owners = Command.having(option).map(\.name).joined(separator: ", ")
+                throw error("--\(option.long) is not an option of \(command.name); it is an option of \(owners)")
+            }
+            if !own.choices.isEmpty, !own.choices.contains(value) { throw invalid(value, of: own) }
         }
         if operands.count > command.operands.count, command.operands.last?.repeats != true {
             let extra = operands[command.operands.count]
@@ -58,6 +61,15 @@ struct Invocation: Sendable {
         }
         if hasTrailing, command.trailing == nil { throw error("\(command.name) takes no arguments after --") }
         if let expected = command.trailing, trailing.isEmpty { throw error("\(command.name) needs -- \(expected)") }
+    }
+
+    private func invalid(_ value: String, of option: CommandOption) -> UsageError {
+        // Nobody reads a list of twenty.
+        guard option.choices.count <= 6, let last = option.choices.last else {
+            return UsageError("unknown \(option.long)", value, among: option.choices, command: command.name)
+        }
+        let choices = "\(option.choices.dropLast().joined(separator: ", ")) or \(last)"
+        return error("--\(option.long) cannot be \(Diagnostic.quote(value)); write \(choices)")
     }
 
     /// An error in the use of this command.

@@ -21,7 +21,7 @@ struct TapCommand {
     init(_ invocation: Invocation) throws(UsageError) {
         (file, address) = (invocation[.config], invocation[.admin])
         showsHeaders = invocation.has(.headers)
-        form = try Self.form(invocation[.output] ?? "text")
+        form = Self.form(invocation[.output] ?? "text")
         count = try invocation[.number].map { text throws(UsageError) in
             guard let number = Int(text), number > 0 else {
                 throw UsageError("-n cannot be \(text); write a number of calls")
@@ -39,16 +39,8 @@ struct TapCommand {
         path = "/tap" + (parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&"))
     }
 
-    private static func form(_ text: String) throws(UsageError) -> Form {
-        switch text {
-        case "text": return .text
-        case "json": return .json
-        default:
-            guard let tool = ShellTool(rawValue: text) else {
-                throw UsageError("--output cannot be \(text); write text, json, curl, grpcurl or buf")
-            }
-            return .line(tool)
-        }
+    private static func form(_ text: String) -> Form {
+        text == "json" ? .json : ShellTool(rawValue: text).map(Form.line) ?? .text
     }
 
     /// Prints what happens, until it is interrupted or the daemon stops.

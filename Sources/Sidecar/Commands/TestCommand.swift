@@ -28,9 +28,6 @@ struct TestCommand {
         filter = invocation[.onlyTests]
         output = invocation[.output] ?? "text"
         junit = invocation[.junit]
-        guard ["text", "json"].contains(output) else {
-            throw invocation.error("\(Diagnostic.quote(output)) is not a form of output; write text or json")
-        }
         minCover = invocation[.minCover].flatMap { Int($0) }
         if let text = invocation[.minCover], !(minCover.map { 0...100 ~= $0 } ?? false) {
             throw invocation.error("\(Diagnostic.quote(text)) is not a percentage; write for example --cover-min 80")

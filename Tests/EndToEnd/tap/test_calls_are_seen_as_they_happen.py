@@ -309,7 +309,7 @@ def test_wrong_use_of_the_command(martlet, recorder, command):
     proxy = martlet(upstream=recorder().url)
     for arguments, code, error in [
         (["-n", "0"], 2, "-n cannot be 0"),
-        (["-o", "xml"], 2, "--output cannot be xml; write text, json, curl, grpcurl or buf"),
+        (["-o", "xml"], 2, '--output cannot be "xml"; write text, json, curl, grpcurl or buf'),
         (["--code", "nope"], 1, '"code" cannot be "nope"'),
         (["--peer", "me"], 1, "write uid=1000 or gid=100"),
     ]:
