@@ -14,7 +14,8 @@ RUN swift test --disable-xctest
 RUN NGHTTP2=source scripts/build-release \
     && install -D -s -m 0755 .build/release/martlet /image/usr/bin/martlet \
     && install -D -m 0644 .build/licences/nghttp2.COPYING /image/usr/share/doc/martlet/nghttp2.COPYING \
-    && install -D -m 0644 .build/licences/upb.LICENSE /image/usr/share/doc/martlet/upb.LICENSE
+    && install -D -m 0644 .build/licences/upb.LICENSE /image/usr/share/doc/martlet/upb.LICENSE \
+    && scripts/sbom /image/usr/bin/martlet >/image/usr/share/doc/martlet/martlet.spdx.json
 
 # The root file system of the image, in /image.
 FROM debian:bookworm-slim AS root

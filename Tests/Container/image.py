@@ -50,6 +50,7 @@ def built(directory):
         source = ROOT / ".build/licences" / licence
         assert source.exists(), f"{source} is missing: NGHTTP2=source make build"
         shutil.copy(source, documents)
+    (documents / "martlet.spdx.json").write_text(run(ROOT / "scripts/sbom", BINARY))
 
 
 def make(place):

@@ -26,5 +26,6 @@ def test_the_demo_responds(container, root):
 
 def test_its_programs_and_libraries_are_there(root):
     assert (root / "usr/share/doc/martlet/nghttp2.COPYING").exists()
+    assert (root / "usr/share/doc/martlet/martlet.spdx.json").exists()
     assert (root / "usr/share/doc/martlet/upb.LICENSE").exists()
     assert (root / "etc/ssl/certs/ca-certificates.crt").stat().st_size > 0
