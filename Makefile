@@ -9,13 +9,17 @@ USER_UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/user
 EXAMPLES := $(DESTDIR)$(PREFIX)/share/doc/martlet/examples
 CONFIGURATION := $(DESTDIR)/etc/martlet/martlet.yaml
 LOGROTATE := $(DESTDIR)/etc/logrotate.d/martlet
+# Where the shells look for completions. Debian's zsh looks in $(PREFIX)/share/zsh/vendor-completions.
+BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
 BINARY := .build/release/martlet
 AT_PREFIX := sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g'
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain bench-replicas profile soak tsan fuzz image install install-man install-symbols clean
+.PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain bench-replicas profile soak tsan fuzz image deb install install-man install-completions install-symbols clean
 # Two `swift build` in one folder only wait for each other.
 .NOTPARALLEL:
 
@@ -69,7 +73,7 @@ check: lint ## Check style, floors, words, sentences, unit files and manual page
 lint: ## Check the format of the Swift sources and the shell scripts
 	@scripts/install-check-deps
 	swift format lint --strict --recursive $(SOURCES)
-	grep -lE '^#!.*\b(ba)?sh$$' scripts/* .ci/run | xargs shellcheck
+	grep -lE '^#!.*\b(ba)?sh$$' scripts/* packaging/debian/* .ci/run | xargs shellcheck
 
 format: ## Format the Swift sources in place
 	swift format --in-place --recursive $(SOURCES)
@@ -111,12 +115,25 @@ image: ## Build the container image martlet:latest (SOURCE=URL labels it with it
 	docker build --tag martlet $(if $(SOURCE),--label org.opencontainers.image.source=$(SOURCE)) \
 	    $(if $(SOURCE),--label org.opencontainers.image.documentation=$(SOURCE)) .
 
+deb: ## Build Debian packages, linked against Debian's nghttp2, and check them: .build/deb
+	@scripts/install-build-deps
+	@scripts/install-package-deps
+	@NGHTTP2=installed scripts/build-release
+	@scripts/build-deb .build/deb
+	@lintian --allow-root --fail-on error,warning .build/deb/*.deb
+
 install-man: # The manual pages, as part of `install`
 	install -D -m 0644 docs/man/martlet.1 $(DESTDIR)$(PREFIX)/share/man/man1/martlet.1
 	install -D -m 0644 docs/man/martlet.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5/martlet.yaml.5
 
-install: install-man ## Install the built binary, units and configuration (DESTDIR, PREFIX)
+install-completions: # The completions for shells, as part of `install`
 	@test -x $(BINARY) || { echo "install: build it first: make build" >&2; exit 1; }
+	install -d $(DESTDIR)$(BASH_COMPLETIONS) $(DESTDIR)$(ZSH_COMPLETIONS) $(DESTDIR)$(FISH_COMPLETIONS)
+	$(BINARY) completion bash | install -m 0644 /dev/stdin $(DESTDIR)$(BASH_COMPLETIONS)/martlet
+	$(BINARY) completion zsh | install -m 0644 /dev/stdin $(DESTDIR)$(ZSH_COMPLETIONS)/_martlet
+	$(BINARY) completion fish | install -m 0644 /dev/stdin $(DESTDIR)$(FISH_COMPLETIONS)/martlet.fish
+
+install: install-man install-completions ## Install the built binary, units and configuration (DESTDIR, PREFIX)
 	install -D -s -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/martlet
 	install -d $(UNITS) $(USER_UNITS) $(EXAMPLES)/tests
 	$(AT_PREFIX) systemd/martlet.service | install -m 0644 /dev/stdin $(UNITS)/martlet.service
@@ -129,6 +146,7 @@ install: install-man ## Install the built binary, units and configuration (DESTD
 	cd etc && find kustomize -type f -exec install -D -m 0644 {} $(DESTDIR)$(PREFIX)/share/doc/martlet/{} \;
 	@for licence in .build/licences/*; do \
 	    test ! -e "$$licence" || install -m 0644 "$$licence" $(DESTDIR)$(PREFIX)/share/doc/martlet; done
+	scripts/sbom $(DESTDIR)$(PREFIX)/bin/martlet | install -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/share/doc/martlet/martlet.spdx.json
 	test -e $(CONFIGURATION) || install -D -m 0644 etc/martlet.yaml $(CONFIGURATION)
 	test -e $(LOGROTATE) || install -D -m 0644 systemd/martlet.logrotate $(LOGROTATE)
 

@@ -14,22 +14,26 @@ ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 
 
 class Debian:
-    """A machine of a suite. Its root is a copy below `directory`, so that what a test does there stays there."""
+    """A machine of a suite. Its root is a copy below `directory`, so that what a test does there stays there.
 
-    def __init__(self, suite, directory):
+    Martlet is there as `make install` installs it, unless the machine is to be bare.
+    """
+
+    def __init__(self, suite, directory, bare=False):
         self.suite = suite
         self.root = directory / "root"
         kept = subprocess.check_output([ROOT / "scripts/systemd-root", suite], text=True).strip()
         subprocess.run(["cp", "--archive", "--reflink=auto", kept, self.root], check=True)
         install = ["make", "install", f"DESTDIR={self.root}", "PREFIX=/usr", f"BINARY={BINARY}"]
-        subprocess.run(install, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        if not bare:
+            subprocess.run(install, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         self._console = directory / "console"
         with self._console.open("wb") as console:
             self._nspawn = subprocess.Popen(
                 # setpriv: the machine does not outlive the tests, however they end.
                 ["setpriv", "--pdeathsig", "TERM", "systemd-nspawn", "--quiet", "--boot", "--directory", self.root]
                 + ["--register=no", "--keep-unit", "--private-network", "--console=pipe"]
-                + [f"--machine=martlet-{suite}-{os.getpid()}"],
+                + [f"--machine=martlet-{'bare-' * bare}{suite}-{os.getpid()}"],
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,

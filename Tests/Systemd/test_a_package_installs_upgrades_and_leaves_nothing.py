@@ -1,0 +1,152 @@
+"""The Debian package on a bare Debian: apt installs, upgrades, downgrades, removes and purges it."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from conftest import SUITES
+from machine.callers import Callers, call
+from machine.debian import Debian
+from machine.package import NEW_KEY, Installation, build_two
+from machine.service import Service, responses
+
+NEW_FILE = responses() + f"  - validate: {{ max_retries: 1, rules: [{{ use: default, {NEW_KEY}: {{ 503: 100ms }} }}] }}\n"
+INSTANCE = responses(listen="unix:/run/martlet/orders/rpc.sock")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return build_two(tmp_path_factory.mktemp("packages"))
+
+
+@pytest.fixture(scope="module", params=SUITES)
+def bare(request, tmp_path_factory):
+    machine = Debian(request.param, tmp_path_factory.mktemp(request.param), bare=True)
+    yield machine
+    machine.stop()
+
+
+@pytest.fixture
+def package(bare, built):
+    """The packages, of which none is installed. This process is in the network of the machine."""
+    installation = Installation(bare, *built)
+    with bare.network():
+        yield installation
+    bare.run("dpkg --purge martlet", check=False)
+    shutil.rmtree(bare.path("/etc/systemd/system/martlet.service.d"), ignore_errors=True)
+
+
+@pytest.fixture
+def service(bare):
+    return Service(bare)
+
+
+def use(service, text):
+    """Has the service run with this file."""
+    service.machine.write(service.file, text, 0o640)
+    service.control("reload", check=True)
+
+
+def test_it_runs_after_the_installation(package, bare, service, capsys):
+    package.install(package.later)
+    assert package.version() == "installed 7.1.0-1"
+    assert service.state == "active" and service.show("UnitFileState") == "enabled"
+    assert bare.run("systemctl is-enabled martlet.socket", check=False).stdout.strip() == "disabled"
+    assert bare.run("stat --format='%A %U:%G' /etc/martlet/martlet.yaml").stdout.strip() == "-rw-r----- root:_martlet"
+    assert service.martlet("healthcheck").returncode == 0
+    assert bare.run("dpkg --verify martlet").stdout == ""
+    exposure = json.loads(bare.run("systemd-analyze security --json=short --no-pager martlet.service >/dev/null; systemd-analyze security"
+                                   " --json=short --no-pager | tr -d '\\n'").stdout)
+    exposure = next(float(unit["exposure"]) for unit in exposure if unit["unit"] == "martlet.service")
+    with capsys.disabled():
+        print(f"\n{bare.suite}: exposure level of martlet.service {exposure}")
+    assert exposure <= 1.5
+
+
+def test_an_upgrade_loses_no_call(package, bare, service, running, capsys):
+    package.install(package.earlier)
+    use(service, responses())
+    orders = Service(bare, "martlet@orders.service", "/etc/martlet/orders.yaml")
+    orders.configure(INSTANCE)
+    orders.control("enable --now", check=True)
+    before = service.pid, orders.pid
+    callers = running(Callers())
+    package.install(package.later)
+    callers.stop()
+    with capsys.disabled():
+        print(f"\n{bare.suite}, upgrade: {callers}")
+    assert callers.calls > 100 and callers.refused == callers.lost == 0, callers.errors
+    assert package.version() == "installed 7.1.0-1"
+    assert service.state == orders.state == "active"
+    assert service.pid != before[0] and orders.pid != before[1]
+    assert call() == (200, "ok"), "the file that was edited stays"
+    assert bare.run("stat --format='%a %U:%G' /etc/martlet/martlet.yaml").stdout.strip() == "640 root:_martlet"
+
+
+def test_a_service_that_was_disabled_stays_so(package, service):
+    package.install(package.earlier)
+    service.control("disable --now", check=True)
+    package.install(package.later)
+    assert service.state == "inactive" and service.show("UnitFileState") == "disabled"
+
+
+def test_a_version_that_does_not_accept_the_file_is_not_installed(package, service, running):
+    package.install(package.later)
+    use(service, NEW_FILE)
+    pid = service.pid
+    callers = running(Callers())
+    result = package.install(package.earlier, check=False)
+    assert result.returncode != 0
+    output = result.stdout + result.stderr
+    assert re.search(rf"/etc/martlet/martlet.yaml:\d+:\d+: .*{NEW_KEY}", output), output
+    assert "this version does not accept the file of martlet.service" in output
+    assert output.count(f"{NEW_KEY}") == 1, output
+    assert package.version() == "installed 7.1.0-1"
+    assert service.machine.run("dpkg --verify martlet").stdout.count("\n") == 1, "only the file that was edited differs"
+    assert service.pid == pid and service.state == "active"
+    callers.stop()
+    assert callers.refused == callers.lost == 0, callers.errors
+    # With the file of before, the same command works.
+    use(service, responses(body="old"))
+    package.install(package.earlier)
+    assert package.version() == "installed 7.0.0-1" and service.state == "active" and service.pid != pid
+    assert call() == (200, "old")
+
+
+def test_the_check_knows_the_variables_of_the_service(package, service):
+    package.install(package.earlier)
+    service.drop_in("[Service]\nEnvironment=PLACE=127.0.0.1:3000\n")
+    text = responses(more="log_level: info").replace("  - respond", '  - token: { env: PLACE }\n  - respond')
+    service.configure(text)
+    service.control("restart", check=True)
+    package.install(package.later)
+    assert package.version() == "installed 7.1.0-1" and service.state == "active"
+
+
+def test_a_service_that_failed_does_not_prevent_an_upgrade(package, service):
+    package.install(package.earlier)
+    service.configure(NEW_FILE)
+    assert service.control("restart").returncode != 0
+    package.install(package.later)
+    assert package.version() == "installed 7.1.0-1" and service.state == "active"
+
+
+def test_a_removed_package_leaves_its_files_and_a_purged_one_nothing(package, bare, service):
+    before = package.files()
+    package.install(package.later)
+    use(service, responses(more="log_level: info").replace("  - metrics: {}", "  - metrics: {}\n  - log: { to: /var/log/martlet/access.log }"))
+    assert call() == (200, "ok")
+    orders = Service(bare, "martlet@orders.service", "/etc/martlet/orders.yaml")
+    orders.configure(INSTANCE)
+    orders.control("enable --now", check=True)
+    pid = orders.pid
+    bare.run("apt-get remove --yes martlet")
+    assert service.state == "inactive" and not (bare.path("/proc").parent / f"proc/{pid}/exe").exists()
+    assert bare.path("/etc/martlet/martlet.yaml").exists() and bare.path("/var/log/martlet/access.log").exists()
+    package.install(package.later)
+    assert call() == (200, "ok"), "it starts again with its file"
+    bare.run("apt-get purge --yes martlet")
+    assert package.files() - before == set()
+    assert before - package.files() == set()
