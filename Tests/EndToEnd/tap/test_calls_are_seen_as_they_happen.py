@@ -310,7 +310,8 @@ def test_wrong_use_of_the_command(martlet, recorder, command):
     for arguments, code, error in [
         (["-n", "0"], 2, "-n cannot be 0"),
         (["-o", "xml"], 2, '--output cannot be "xml"; write text, json, curl, grpcurl or buf'),
-        (["--code", "nope"], 1, '"code" cannot be "nope"'),
+        (["--code", "nope"], 2, 'unknown code "nope"'),
+        (["--code", "unavailble"], 2, 'unknown code "unavailble"; did you mean unavailable?'),
         (["--peer", "me"], 1, "write uid=1000 or gid=100"),
     ]:
         result = command("tap", "-c", proxy.file, *arguments)
