@@ -79,6 +79,7 @@ static pid_t launch(const char *path, char *const argv[], const char *names, int
 // Serves one process until that ends.
 static _Noreturn void serve(int requests, const char *path, char *const argv[]) {
     static char names[NAMES_ROOM + 1];
+    pid_t program = 0;
     while (true) {
         union control control;
         struct iovec text = {.iov_base = names, .iov_len = NAMES_ROOM};
@@ -90,7 +91,10 @@ static _Noreturn void serve(int requests, const char *path, char *const argv[]) 
         if (length <= 0) _exit(0);
         names[length] = '\0';
         struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        if (!head || head->cmsg_type != SCM_RIGHTS) continue;
+        if (!head || head->cmsg_type != SCM_RIGHTS) {
+            if (program > 0) kill(program, SIGKILL);
+            continue;
+        }
         int descriptors[MOST];
         int count = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
         memcpy(descriptors, CMSG_DATA(head), (size_t)count * sizeof(int));
@@ -98,7 +102,7 @@ static _Noreturn void serve(int requests, const char *path, char *const argv[]) 
         names[length - 1] = '\0';
         int copies[MOST];
         memcpy(copies, descriptors, sizeof copies);
-        pid_t program = launch(path, argv, names, copies, count);
+        program = launch(path, argv, names, copies, count);
         for (int i = 0; i < count; i++) close(descriptors[i]);
         send(requests, &program, sizeof program, MSG_NOSIGNAL);
     }
@@ -139,6 +143,10 @@ int martlet_launcher_start(void) {
     close(ends[1]);
     if (error) close(ends[0]);
     return error ? -error : ends[0];
+}
+
+void martlet_launcher_kill(int launcher) {
+    send(launcher, "\n", 1, MSG_NOSIGNAL);
 }
 
 pid_t martlet_launch(int launcher, const char *names, const int *descriptors, size_t count) {

@@ -13,8 +13,9 @@ public final class Launcher {
 
     private let socket: Int32
 
-    /// Makes the process; this one must have no other thread yet. Nil if that fails, or would be of no use: the first
-    /// process of a container cannot be replaced.
+    /// Makes the process; this one must have no other thread yet.
+    ///
+    /// Nil if that fails, or would be of no use: the first process of a container cannot be replaced.
     public init?() {
         guard getpid() != 1 else { return nil }
         socket = martlet_launcher_start()
@@ -23,6 +24,11 @@ public final class Launcher {
 
     deinit {
         close(socket)
+    }
+
+    /// Kills the process that was launched last, which has not taken over.
+    public func killLast() {
+        martlet_launcher_kill(socket)
     }
 
     /// Starts the program anew, by the path and with the arguments and the environment that this one was started with.

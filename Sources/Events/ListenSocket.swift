@@ -146,7 +146,7 @@ public final class ListenSocket: Sendable {
     public func hold() { heldElsewhere.store(true, ordering: .relaxed) }
 
     /// Notes that only this process has the socket now, as far as is known.
-    public func takeOver() { heldElsewhere.store(false, ordering: .relaxed) }
+    public func own() { heldElsewhere.store(false, ordering: .relaxed) }
 
     /// A name that no other socket has, under which the service manager can hold it; a later process knows it by that.
     public var storeName: String {

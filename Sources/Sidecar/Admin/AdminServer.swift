@@ -41,7 +41,7 @@ final class AdminServer: ConnectionService {
         -> [ListenSocket]
     {
         let address = settings.address
-        let handedOver = address.available.compactMap { listeners?.takeHandedOver(on: $0) }
+        let handedOver = address.available.compactMap { listeners?.acquireHandedOver(on: $0) }
         guard !handedOver.isEmpty else {
             return try ListenSocket.openAll(address, permissions: settings.permissions)
         }
@@ -59,8 +59,8 @@ final class AdminServer: ConnectionService {
     }
 
     /// The process that has handed the sockets over uses them no more.
-    func takeOver() {
-        for socket in sockets { socket.takeOver() }
+    func own() {
+        for socket in sockets { socket.own() }
     }
 
     /// Where it listens, with the real port.

@@ -35,7 +35,9 @@ extension Daemon {
         if let job, job.isRunning { job.terminate() } else { drain() }
     }
 
-    /// `MARTLET_ADDRESS_1` and so on: the addresses of the listeners in the order of the file. `MARTLET_ADDRESS` is the first.
+    /// `MARTLET_ADDRESS_1` and so on: the addresses of the listeners in the order of the file.
+    ///
+    /// `MARTLET_ADDRESS` is the first.
     private static func variables(_ listeners: [ListenerSet.Open]) -> [(name: String, value: String)] {
         // `localhost` is two sockets.
         let names = listeners.filter { $0.key.address == $0.settings.address.available.first }.map(\.name)

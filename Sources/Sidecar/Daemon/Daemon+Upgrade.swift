@@ -31,7 +31,9 @@ extension Daemon {
             then(.failure(.init(lines: ["the new process cannot be started: \(error.text)"])))
         case .success(let process):
             log.log(.info, "upgrading", ("pid", "\(process)"))
-            upgrade = Upgrade(process, ours, on: loop, limit: limit) { [unowned self] in upgraded($0, then) }
+            upgrade = Upgrade(process, ours, on: loop, limit: limit, kill: launcher.killLast) { [unowned self] in
+                upgraded($0, then)
+            }
         }
     }
 
@@ -71,13 +73,13 @@ extension Daemon {
     }
 
     /// Waits until this process can serve and the one before it accepts no more; then has the workers accept calls.
-    func takeOver(from predecessor: Predecessor, _ change: ListenerSet.Change, then: @escaping () -> Void) {
+    func replace(_ predecessor: Predecessor, _ change: ListenerSet.Change, then: @escaping () -> Void) {
         whenReady(until: .max) { [self] _ in
             predecessor.ready(on: loop) { [self] in
                 isWaitingForTurn = false
                 manager.isMain = true
-                listeners?.takeOver()
-                for server in admin.servers { server.takeOver() }
+                listeners?.own()
+                for server in admin.servers { server.own() }
                 workers?.post(each: { index in { $0.apply(change, index: index) } })
                 workers?.ask({ _ in true }, within: nil) { [self] _ in
                     settle(change)

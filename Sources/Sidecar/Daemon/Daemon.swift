@@ -23,14 +23,14 @@ final class Daemon {
     var isDraining: Bool { ending.drain != nil }
 
     private let mailbox = Mailbox<Daemon>()
-    private let lineWriters = LineWriters()
+    let lineWriters = LineWriters()
     /// What the workers share.
     let budgets = Budgets()
     let manager: ServiceManager
     /// What systemd has passed, or why that cannot be used.
     private let passed: Result<SystemdSockets, ListenError>
     private var slot: MailSlot<Daemon>?
-    private var signals: Signals?
+    var signals: Signals?
     private(set) var listeners: ListenerSet?
     private(set) var credentials: CredentialHolders?
     private(set) var certificates: CertificateFiles?
@@ -49,9 +49,9 @@ final class Daemon {
     var pendingStart = PendingStart()
     private var fileWatch: SettledFiles?
     var reloadQueue = ReloadQueue()
-    private var ending = Ending()
+    var ending = Ending()
     /// The program that the daemon is there for; none if it serves for itself.
-    private let jobRun: JobRun?
+    let jobRun: JobRun?
     var job: Job? { jobRun?.job }
     /// What starts the program anew; none where this process cannot be replaced.
     let launcher: Launcher?
@@ -161,7 +161,7 @@ final class Daemon {
         apply(loaded, change, listens: predecessor == nil) { [self] number in
             Memory.resetPeak()
             guard let predecessor else { return serves(change, number) }
-            takeOver(from: predecessor, change) { [self] in serves(change, number) }
+            replace(predecessor, change) { [self] in serves(change, number) }
         }
     }
 
@@ -316,90 +316,5 @@ final class Daemon {
             }
         certificates = files
         files.use(tls.listeners)
-    }
-
-    // MARK: Signals and the end
-
-    static let allSignals = [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD]
-    /// Those that are not passed on to a program that runs.
-    static let signalsBesideJob = [SIGHUP, SIGCHLD]
-
-    /// Handles these signals from now on, and leaves the others.
-    func handleSignals(_ numbers: [Int32]) {
-        signals = nil
-        signals = Signals(numbers, on: loop) { [unowned self] in signal($0) }
-    }
-
-    private func signal(_ number: Int32) {
-        switch number {
-        case SIGHUP: reload()
-        case SIGCHLD: Children.reapOrphans()
-        case SIGUSR1: lineWriters.reopen()
-        case SIGUSR2: dump()
-        case SIGQUIT: stop(.failure)
-        default:
-            if ending.hasSignal { return stop(.failure) }
-            ending.hasSignal = true
-            if workers == nil { stop(.success) } else { drain() }
-        }
-    }
-
-    private func dump() {
-        ask { [self] report in
-            log.log(
-                .info,
-                "state",
-                ("generation", "\(reloads.generation)"),
-                ("in_flight", "\(report.counters.inFlight)"),
-                ("connections", "\(report.connections)"),
-                ("draining", "\(isDraining)")
-            )
-        }
-    }
-
-    /// Stops in order; `DrainSteps` says how.
-    func drain() {
-        guard ending.drain == nil, let settings, let workers, let listeners else { return }
-        let (least, most) = (settings.drain.min.text, settings.drain.max?.text ?? "none")
-        log.log(.info, "draining", ("min", least), ("max", most))
-        let drain = Drain(settings.drain, loop: loop, workers: workers, listeners: listeners, log: log) {
-            [unowned self] in
-            ending.isDrained = true
-            stop($0)
-        }
-        ending.drain = drain
-        manager.stopping(within: drain.limit)
-    }
-
-    func stop(_ exit: Exit) {
-        ending.exit = exit
-        admin.streams.endAll()
-        // After this turn, in which the ends of the streams go out.
-        loop.stop()
-    }
-
-    private func finish() -> Exit {
-        credentials?.manager.end()
-        reflection?.end()
-        health?.end()
-        let (stuck, reports) = workers?.stop(Report.init) ?? ([], [:])
-        guard stuck.isEmpty else {
-            // It may use anything still, so nothing is taken down.
-            let names = stuck.joined(separator: ", ")
-            log.log(.error, "stopped", ("reason", healthProblem ?? "\(names) did not stop"))
-            lineWriters.finish()
-            Exit.atOnce(job?.status.map(Exit.init(code:)) ?? .failure)
-        }
-        // Calls that were cut off have spans and are counted, too.
-        if ending.isDrained { flushTelemetry(merged(reports)) }
-        spans?.end()
-        metrics?.end()
-        listeners?.close()
-        for server in admin.servers { server.close() }
-        if workers != nil { log.log(.info, "stopped") }
-        lineWriters.finish()
-        let exit = ending.exit ?? .success
-        guard let job else { return exit }
-        return job.status.map(Exit.init(code:)) ?? (exit == .success ? .failure : exit)
     }
 }

@@ -61,12 +61,12 @@ final class ListenerSet {
     }
 
     /// The process that has handed sockets over uses them no more.
-    func takeOver() {
-        for listener in open.values { listener.sockets.forEach { $0.takeOver() } }
+    func own() {
+        for listener in open.values { listener.sockets.forEach { $0.own() } }
     }
 
     /// A socket on an address that this process was handed and nobody else uses; none if there is none.
-    func takeHandedOver(on address: ListenAddress) -> ListenSocket? { stored.take(on: address) }
+    func acquireHandedOver(on address: ListenAddress) -> ListenSocket? { stored.acquire(on: address) }
 
     /// The names of the listeners whose sockets systemd holds too.
     ///

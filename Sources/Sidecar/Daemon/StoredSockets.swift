@@ -20,7 +20,7 @@ final class StoredSockets {
     }
 
     /// Takes a socket on an address out of what an earlier process has left.
-    func take(on address: ListenAddress) -> ListenSocket? {
+    func acquire(on address: ListenAddress) -> ListenSocket? {
         guard let index = left.firstIndex(where: { $0.localAddress == address.localName }) else { return nil }
         return left.remove(at: index)
     }
@@ -32,7 +32,9 @@ final class StoredSockets {
     }
 
     /// Closes what an earlier process has left on ports that are wanted at other addresses: while 127.0.0.1:80 is open,
-    /// 0.0.0.0:80 is taken. A process that accepts on them still has them.
+    /// 0.0.0.0:80 is taken.
+    ///
+    /// A process that accepts on them still has them.
     func makeWay(for expected: some Sequence<ListenAddress>) {
         guard manager.isMain else { return }
         let names = Set(expected.compactMap(\.localName))

@@ -1,5 +1,4 @@
 internal import Events
-private import Glibc
 internal import Time
 
 /// What the new process says to the old one.
@@ -32,11 +31,14 @@ final class Upgrade {
     private var done: ((Result<Int32, ConfigurationFile.Rejection>) -> Void)?
 
     /// Waits for a new process that was started; `done` is called once, with its number when it can serve.
+    ///
+    /// One that is not ready after `limit` is ended by `kill`.
     init(
         _ process: Int32,
         _ channel: StatusChannel,
         on loop: EventLoop,
         limit: Duration,
+        kill: @escaping () -> Void,
         done: @escaping (Result<Int32, ConfigurationFile.Rejection>) -> Void
     ) {
         (self.process, self.channel, self.done) = (process, channel, done)
@@ -48,7 +50,7 @@ final class Upgrade {
             }
         }
         let timer = Timer(on: loop.timers) { [unowned self] in
-            kill(process, SIGKILL)
+            kill()
             finish(.failure(.init(lines: ["the new process was not ready within \(limit.text)"])))
         }
         self.timer = timer

@@ -1,0 +1,92 @@
+internal import Configuration
+internal import Events
+private import Glibc
+internal import Proxy
+internal import Telemetry
+internal import Time
+
+/// The signals of the daemon, and how it ends.
+extension Daemon {
+    static let allSignals = [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD]
+    /// Those that are not passed on to a program that runs.
+    static let signalsBesideJob = [SIGHUP, SIGCHLD]
+
+    /// Handles these signals from now on, and leaves the others.
+    func handleSignals(_ numbers: [Int32]) {
+        signals = nil
+        signals = Signals(numbers, on: loop) { [unowned self] in signal($0) }
+    }
+
+    func signal(_ number: Int32) {
+        switch number {
+        case SIGHUP: reload()
+        case SIGCHLD: Children.reapOrphans()
+        case SIGUSR1: lineWriters.reopen()
+        case SIGUSR2: dump()
+        case SIGQUIT: stop(.failure)
+        default:
+            if ending.hasSignal { return stop(.failure) }
+            ending.hasSignal = true
+            if workers == nil { stop(.success) } else { drain() }
+        }
+    }
+
+    private func dump() {
+        ask { [self] report in
+            log.log(
+                .info,
+                "state",
+                ("generation", "\(reloads.generation)"),
+                ("in_flight", "\(report.counters.inFlight)"),
+                ("connections", "\(report.connections)"),
+                ("draining", "\(isDraining)")
+            )
+        }
+    }
+
+    /// Stops in order; `DrainSteps` says how.
+    func drain() {
+        guard ending.drain == nil, let settings, let workers, let listeners else { return }
+        let (least, most) = (settings.drain.min.text, settings.drain.max?.text ?? "none")
+        log.log(.info, "draining", ("min", least), ("max", most))
+        let drain = Drain(settings.drain, loop: loop, workers: workers, listeners: listeners, log: log) {
+            [unowned self] in
+            ending.isDrained = true
+            stop($0)
+        }
+        ending.drain = drain
+        manager.stopping(within: drain.limit)
+    }
+
+    func stop(_ exit: Exit) {
+        ending.exit = exit
+        admin.streams.endAll()
+        // After this turn, in which the ends of the streams go out.
+        loop.stop()
+    }
+
+    func finish() -> Exit {
+        credentials?.manager.end()
+        reflection?.end()
+        health?.end()
+        let (stuck, reports) = workers?.stop(Report.init) ?? ([], [:])
+        guard stuck.isEmpty else {
+            // It may use anything still, so nothing is taken down.
+            let names = stuck.joined(separator: ", ")
+            log.log(.error, "stopped", ("reason", healthProblem ?? "\(names) did not stop"))
+            lineWriters.finish()
+            Exit.atOnce(job?.status.map(Exit.init(code:)) ?? .failure)
+        }
+        // Calls that were cut off have spans and are counted, too.
+        if ending.isDrained { flushTelemetry(merged(reports)) }
+        spans?.end()
+        metrics?.end()
+        listeners?.close()
+        for server in admin.servers { server.close() }
+        if workers != nil { log.log(.info, "stopped") }
+        lineWriters.finish()
+        let exit = ending.exit ?? .success
+        guard let job else { return exit }
+        return job.status.map(Exit.init(code:)) ?? (exit == .success ? .failure : exit)
+    }
+}
