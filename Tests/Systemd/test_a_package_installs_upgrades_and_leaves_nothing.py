@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from conftest import SUITES
-from machine.callers import Callers, call
+from support.callers import Callers, call
 from machine.debian import Debian
 from machine.package import NEW_KEY, Installation, build_two
 from machine.service import Service, responses
