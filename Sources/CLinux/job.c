@@ -16,11 +16,12 @@
 #define SYS_pidfd_open 434
 #endif
 
-enum { MOST_VARIABLES = 64 * 1024, NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
+enum { MOST_VARIABLES = 1024 * 1024, NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
 
 // The variables of the environment that are meant for this process alone.
 static const char *const own_variables[] = {
-    "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID", "CREDENTIALS_DIRECTORY",
+    "NOTIFY_SOCKET", "LISTEN_PID",    "LISTEN_PIDFDID", "LISTEN_FDS", "LISTEN_FDNAMES",
+    "WATCHDOG_PID",  "WATCHDOG_USEC", "FDSTORE",        "CREDENTIALS_DIRECTORY",
 };
 
 // Ends quietly unless all variables have come, of which the last is empty: then nobody wants the program any more.
@@ -37,17 +38,26 @@ static void receive_variables(int gate) {
     for (char *variable = text; *variable != '\0'; variable += strlen(variable) + 1) putenv(variable);
 }
 
+// What Martlet handles has its standard effect on the program. Of the rest, nohup and shells ignore some signals on purpose.
+static void restore_signals(void) {
+    struct sigaction standard = {.sa_handler = SIG_DFL}, now;
+    for (int number = 1; number < NSIG; number++) {
+        bool may_be_ignored = number == SIGHUP || number == SIGINT || number == SIGQUIT;
+        if (may_be_ignored && sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN) continue;
+        sigaction(number, &standard, NULL);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static _Noreturn void wait_and_become(int gate, pid_t parent, const char *const argv[]) {
     // Signals that come meanwhile wait for the program.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(1);
     receive_variables(gate);
     close_range(STDERR_FILENO + 1, ~0U, 0);
-    struct sigaction standard = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    restore_signals();
     execvp(argv[0], (char *const *)argv);
     int error = errno;
     dprintf(STDERR_FILENO, "martlet: cannot execute %s: %s\n", argv[0], martlet_error_text(error));
@@ -101,16 +111,19 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 }
 
 static const int passed_on[] = {SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
+enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
+// What handled them before: put back as a whole, so that no signal comes in between.
+static struct sigaction earlier[PASSED_ON];
 
 void martlet_job_pass_signals(pid_t pid) {
     atomic_store(&receiver, pid);
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) sigaction(passed_on[i], &action, NULL);
+    for (size_t i = 0; i < PASSED_ON; i++) sigaction(passed_on[i], &action, &earlier[i]);
 }
 
 void martlet_job_keep_signals(void) {
-    // The handlers stay until others take their place, or a signal at this instant would end this process.
+    for (size_t i = 0; i < PASSED_ON; i++) sigaction(passed_on[i], &earlier[i], NULL);
     atomic_store(&receiver, 0);
 }
 

@@ -37,7 +37,8 @@ public final class Job: Watcher {
 
     /// Has the process become the program.
     ///
-    /// From now on signals that ask a program for something go to it, and processes whose parents have ended are waited for.
+    /// Until it has ended, signals that ask a program for something go to it, and not to those who handle them here. Processes
+    /// whose parents have ended are waited for from now on.
     ///
     /// - Parameters:
     ///   - variables: variables beside those of this process.
@@ -60,9 +61,9 @@ public final class Job: Watcher {
     /// Whether the process is the program now, or was it until now.
     public var isRunning: Bool { hasBegun && status == nil }
 
-    /// Asks the program to end, by SIGTERM.
-    public func terminate() {
-        if isRunning { kill(child.pid, SIGTERM) }
+    /// Sends the program a signal.
+    public func send(_ signal: Int32) {
+        if isRunning { kill(child.pid, signal) }
     }
 
     /// The process has ended.

@@ -21,6 +21,11 @@ struct HelpTests {
         #expect(watch.hasSuffix("(run)"))
     }
 
+    @Test func `help tells two options of one name apart`() {
+        let lines = Help.all.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { $0.hasPrefix("--wait") }
+        #expect(lines.count == 2 && lines[0].hasPrefix("--wait TIME ") && lines[1].hasSuffix("(stop)"))
+    }
+
     @Test(arguments: Command.all.map(\.name))
     func `help for a command fits a terminal`(name: String) throws {
         let lines = try Help.text(for: name).split(separator: "\n", omittingEmptySubsequences: false)
@@ -36,8 +41,8 @@ struct HelpTests {
                 usage: martlet healthcheck [-c FILE] [--admin ADDRESS] [--ready]
 
                 options:
-                  -c, --config FILE  Use this configuration file. The default is $MARTLET_CONFIG, or
-                                     /etc/martlet/martlet.yaml if it exists.
+                  -c, --config FILE  Use this configuration file; - is standard input. The default is
+                                     $MARTLET_CONFIG, or /etc/martlet/martlet.yaml if it exists.
                   --admin ADDRESS    Use this admin socket, such as unix:/run/martlet/admin.sock. The default is the
                                      socket that the file names.
                   --ready            Exit 0 only if the daemon accepts calls and has its tokens.

@@ -14,6 +14,7 @@ struct InvocationTests {
         ("-c a.yaml -t", "check"), ("-t -c a.yaml", "check"), ("explain POST /a.B/C", "explain"), ("reload", "reload"),
         ("--ready healthcheck", "healthcheck"), ("-v", "version"), ("-V", "version"), ("version", "version"),
         ("-h", "help"), ("check --help", "help"), ("help check", "help"), ("schema", "schema"),
+        ("exec -- a", "exec"), ("--wait 1s exec -- a", "exec"), ("exec --help -- a", "help"), ("wait", "wait"),
     ])
     func `a line names a command`(line: String, command: String) throws {
         #expect(try read(line).command.name == command)
@@ -52,9 +53,26 @@ struct InvocationTests {
         #expect(invocation[.config] == "a.yaml")
     }
 
-    @Test func `one spelling belongs to one option and no two commands share a name`() {
-        let spellings = Command.allOptions.flatMap(\.spellings) + Command.all.flatMap(\.aliases).flatMap(\.spellings)
-        #expect(Set(spellings).count == spellings.count)
+    @Test func `what follows two dashes is for the program`() throws {
+        let invocation = try read("exec -c a.yaml --wait 1s -- make --help -c b -- --wait")
+        #expect(invocation.trailing == ["make", "--help", "-c", "b", "--", "--wait"])
+        #expect(invocation[.config] == "a.yaml" && invocation[.readyTime] == "1s")
+    }
+
+    @Test(arguments: ["stop --wait -c a.yaml", "stop -c a.yaml --wait", "-c a.yaml stop --wait"])
+    func `an option takes a value if it does so for the command`(line: String) throws {
+        let stop = try read(line)
+        #expect(stop.has(.untilStopped) && !stop.has(.readyTime) && stop[.config] == "a.yaml")
+        let exec = try read("exec --wait stop --wait=5s -- a")
+        #expect(exec[.readyTime] == "5s" && !exec.has(.untilStopped) && exec.operands.isEmpty)
+    }
+
+    @Test func `one spelling belongs to one option of a command and no two commands share a name`() {
+        let aliases = Command.all.flatMap(\.aliases).flatMap(\.spellings)
+        for command in Command.all {
+            let spellings = (command.options + [.help]).flatMap(\.spellings) + aliases
+            #expect(Set(spellings).count == spellings.count, "\(command.name)")
+        }
         #expect(Set(Command.all.map(\.name)).count == Command.all.count)
     }
 

@@ -36,7 +36,7 @@ struct UsageErrorTests {
         ("--ready", "--ready is not an option of run; it is an option of healthcheck", "run"),
         (
             "check --admin unix:/a",
-            "--admin is not an option of check; it is an option of verify, reload, status, calls, tap, curl, dashboard, healthcheck",
+            "--admin is not an option of check; it is an option of verify, reload, status, stop, wait, calls, tap, curl, dashboard, healthcheck",
             "check"
         ),
         ("check extra", "unexpected argument \"extra\" for check", "check"),
@@ -51,6 +51,15 @@ struct UsageErrorTests {
         ("test a.yaml -o curl", "--output cannot be \"curl\"; write text or json", "test"),
         ("calls --code unavailble", "unknown code \"unavailble\"; did you mean unavailable?", "calls"),
         ("run -- a", "run takes no arguments after --", "run"),
+        ("exec", "exec needs -- COMMAND [ARGUMENT...]", "exec"),
+        ("exec --", "exec needs -- COMMAND [ARGUMENT...]", "exec"),
+        ("exec a", "unexpected argument \"a\" for exec", "exec"),
+        ("exec --wait", "--wait needs a value: --wait TIME", "exec"),
+        ("exec --own-stdout=yes -- a", "--own-stdout takes no value", "exec"),
+        ("stop --wait=1s", "--wait takes no value", "stop"),
+        ("stop --wait 1s", "unexpected argument \"1s\" for stop", "stop"),
+        ("run --wait 1s", "--wait is not an option of run; it is an option of exec", "run"),
+        ("--wait stop", "--wait is not an option of run; it is an option of exec", "run"),
     ])
     func `a usage error names the mistake`(line: String, message: String, command: String?) {
         #expect(error(line.split(separator: " ").map(String.init)) == UsageError(message, command: command))

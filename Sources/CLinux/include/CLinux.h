@@ -153,7 +153,7 @@ typedef struct {
 int martlet_job_prepare(const char *_Nullable const *_Nonnull argv, martlet_job *_Nonnull job);
 
 // Begins the program with variables beside those that this process was started with: `NAME=value`, each with a zero behind it, and a
-// zero at the end; at most 64 KiB. Closes the gate. Returns an errno, or 0. A program that cannot be executed
+// zero at the end; at most 1 MiB. Closes the gate. Returns an errno, or 0. A program that cannot be executed
 // ends with 126, or 127 if there is none, as a shell would.
 int martlet_job_begin(int gate, const void *_Nonnull variables, size_t count);
 

@@ -1,5 +1,6 @@
 internal import Bytes
 private import Glibc
+internal import Time
 
 /// Asks a running daemon one question over its admin socket, and waits for the response.
 enum AdminClient {
@@ -15,8 +16,8 @@ enum AdminClient {
         case response(status: Int, body: String)
     }
 
-    /// The seconds that each step of an exchange may take: to send, and to receive the next bytes.
-    static let patience = 10
+    /// How long each step of an exchange may take: to send, and to receive the next bytes.
+    static let usualTime = 10 * Duration.second
     private static let maxResponse = 1 << 30
 
     /// Sends a request without a body to the first address on which somebody listens.
@@ -26,11 +27,11 @@ enum AdminClient {
         _ method: String,
         _ path: String,
         firstOf addresses: [SocketAddress],
-        patience: Int = patience
+        within time: Duration = usualTime
     ) -> Result {
         var result = Result.nobodyListens
         for address in addresses {
-            guard let descriptor = connect(to: address, patience) else {
+            guard let descriptor = connect(to: address, within: time) else {
                 if errno == EACCES { result = .notAllowed(address) }
                 continue
             }
@@ -41,11 +42,13 @@ enum AdminClient {
     }
 
     /// A connection to an address; nil if it cannot be made, and errno says why.
-    private static func connect(to address: SocketAddress, _ patience: Int = patience) -> Int32? {
+    private static func connect(to address: SocketAddress, within time: Duration = usualTime) -> Int32? {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(Int32(address.family.rawValue), kind, 0)
         guard descriptor >= 0 else { return nil }
-        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        // Nothing would be no limit.
+        let time = max(time, .millisecond)
+        var limit = timeval(tv_sec: time.seconds, tv_usec: Int(time.nanoseconds % 1_000_000_000) / 1000)
         let size = socklen_t(MemoryLayout<timeval>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)

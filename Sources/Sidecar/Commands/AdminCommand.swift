@@ -24,9 +24,9 @@ enum AdminCommand: Equatable {
             case .upgrade(let limit): ("POST", "/upgrade?timeout=\(limit.text)")
             case .healthcheck(let ready): ("GET", ready ? "/readyz" : "/healthz")
             }
-        var patience = AdminClient.patience
-        if case .upgrade(let limit) = self { patience += limit.seconds }
-        let result = AdminClient.ask(method, path, firstOf: targets, patience: patience)
+        var time = AdminClient.usualTime
+        if case .upgrade(let limit) = self { time += limit }
+        let result = AdminClient.ask(method, path, firstOf: targets, within: time)
         guard let text = Self.text(result, targets) else { return .failure }
         Terminal.print(text)
         return .success

@@ -18,7 +18,10 @@ extension Command {
         },
         Command(
             "exec",
-            "Run a program, and serve its calls until it ends. Exit with its code.",
+            """
+            Run a program, and serve its calls until it ends. Exit with its code: 128 + n if signal n ended it, 126 if it \
+            is not executable, 127 if there is none. All signals except SIGHUP go to the program.
+            """,
             options: [.config, .readyTime, .mustBeReady, .ownOutput],
             trailing: "COMMAND [ARGUMENT...]",
             example: "martlet exec -c martlet.yaml -- ./import-orders --all"

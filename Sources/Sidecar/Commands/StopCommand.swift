@@ -16,23 +16,32 @@ struct StopCommand {
         guard let targets = AdminCommand.targets(file: file, named: address) else {
             return address == nil ? .configuration : .usage
         }
-        let process = waits ? Self.process(targets) : nil
+        let process = waits ? Self.startTime(AdminClient.ask("GET", "/metrics", firstOf: targets)) : nil
         guard let text = AdminCommand.text(AdminClient.ask("POST", "/drain", firstOf: targets), targets) else {
             return .failure
         }
         Terminal.print(text)
         guard waits else { return .success }
-        // Another process may listen there by then, if a service manager starts one.
-        while let now = Self.process(targets), process == nil || now == process { usleep(50_000) }
+        while isThere(process, targets) { usleep(50_000) }
         Terminal.print("stopped")
         return .success
     }
 
-    /// The process that listens, by its number as `/status` shows it; nil if none does.
-    private static func process(_ targets: [SocketAddress]) -> Substring? {
-        guard case .response(200, let status) = AdminClient.ask("GET", "/status", firstOf: targets),
-            let number = status.firstRange(of: "PID ")
-        else { return nil }
-        return status[number.upperBound...].prefix { $0.isNumber }
+    /// Whether a process listens that may be this one.
+    ///
+    /// A service manager may have started another by then.
+    private func isThere(_ process: Substring?, _ targets: [SocketAddress]) -> Bool {
+        let result = AdminClient.ask("GET", "/metrics", firstOf: targets)
+        if case .nobodyListens = result { return false }
+        let now = Self.startTime(result)
+        return process == nil || now == nil || now == process
+    }
+
+    /// When the process was started that has responded; nil if it does not say.
+    ///
+    /// Its number would not do: in a container it is always 1.
+    private static func startTime(_ result: AdminClient.Result) -> Substring? {
+        guard case .response(200, let metrics) = result else { return nil }
+        return metrics.split(separator: "\n").first { $0.hasPrefix("process_start_time_seconds ") }
     }
 }

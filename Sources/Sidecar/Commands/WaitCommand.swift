@@ -24,7 +24,8 @@ struct WaitCommand {
         }
         let end = timeout.map { Clock.system.now.adding(saturating: $0) } ?? .max
         while true {
-            let result = AdminClient.ask("GET", "/readyz", firstOf: targets)
+            let left = max(end - Clock.system.now, .zero)
+            let result = AdminClient.ask("GET", "/readyz", firstOf: targets, within: min(left, AdminClient.usualTime))
             if case .response(200, _) = result { break }
             guard Clock.system.now < end else {
                 guard case .response(_, let body) = result else {

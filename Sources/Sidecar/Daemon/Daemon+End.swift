@@ -8,19 +8,13 @@ internal import Time
 /// The signals of the daemon, and how it ends.
 extension Daemon {
     static let allSignals = [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD]
-    /// Those that are not passed on to a program that runs.
-    static let signalsBesideJob = [SIGHUP, SIGCHLD]
-
-    /// Handles these signals from now on, and leaves the others.
-    func handleSignals(_ numbers: [Int32]) {
-        signals = nil
-        signals = Signals(numbers, on: loop) { [unowned self] in signal($0) }
-    }
 
     func signal(_ number: Int32) {
         switch number {
         case SIGHUP: reload()
         case SIGCHLD: Children.reapOrphans()
+        // It came just before the program began.
+        case _ where job?.isRunning ?? false: job?.send(number)
         case SIGUSR1: lineWriters.reopen()
         case SIGUSR2: dump()
         case SIGQUIT: stop(.failure)

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Events
+private import Glibc
 internal import Time
 
 /// How the program of `martlet exec` begins and ends.
@@ -19,25 +20,24 @@ extension Daemon {
     }
 
     private func begin(_ job: Job, _ listeners: [ListenerSet.Open]) {
-        handleSignals(Self.signalsBesideJob)
         job.begin(Self.variables(listeners), on: loop) { [unowned self] in jobEnded(job) }
         log.log(.info, "program started", ("program", job.command[0]))
     }
 
     private func jobEnded(_ job: Job) {
-        handleSignals(Self.allSignals)
         log.log(.info, "program ended", ("program", job.command[0]), ("status", "\(job.status ?? -1)"))
         drain()
     }
 
     /// Does what SIGTERM does: the program is asked to end where there is one, or the daemon stops.
     func requestEnd() {
-        if let job, job.isRunning { job.terminate() } else { drain() }
+        if let job, job.isRunning { job.send(SIGTERM) } else { drain() }
     }
 
-    /// `MARTLET_ADDRESS_1` and so on: the addresses of the listeners in the order of the file.
+    /// The variables that say where the program can call.
     ///
-    /// `MARTLET_ADDRESS` is the first.
+    /// `MARTLET_ADDRESS_1` and so on are the addresses of the listeners in the order of the file, and `MARTLET_ADDRESS` is the
+    /// first of them.
     private static func variables(_ listeners: [ListenerSet.Open]) -> [(name: String, value: String)] {
         // `localhost` is two sockets.
         let names = listeners.filter { $0.key.address == $0.settings.address.available.first }.map(\.name)

@@ -98,7 +98,7 @@ final class Daemon {
             }
             _ = fileWatch?.use([path])
         }
-        handleSignals(Self.allSignals)
+        signals = Signals(Self.allSignals, on: loop) { [unowned self] in signal($0) }
         Signals.releaseEnds()
         log.log(.info, "sandbox", sandbox.fields)
         attemptStart(loaded)

@@ -46,7 +46,7 @@ class Command(Program):
 class Martlet(Command):
     """A running daemon with the given file, its admin socket beside it; ready when the constructor returns."""
 
-    def __init__(self, configuration, directory, wait=True, admin=True, **options):
+    def __init__(self, configuration, directory, wait=True, admin=True, command=("run",), trailing=(), **options):
         self.directory = Path(directory)
         self.directory.mkdir(exist_ok=True)
         self.file = self.directory / "martlet.yaml"
@@ -54,7 +54,7 @@ class Martlet(Command):
         self._callers = []
         self._has_admin = admin
         self.write(configuration)
-        super().__init__("run", "-c", self.file, **options)
+        super().__init__(*command, "-c", self.file, *trailing, **options)
         if wait:
             self.stderr.wait(r"\bready\b")
 

@@ -64,10 +64,10 @@ class Lines:
 class Program:
     """A running program; `stop` is safe to call at any time and more than once."""
 
-    def __init__(self, command, **options):
+    def __init__(self, command, stdin=subprocess.DEVNULL, **options):
         self.process = subprocess.Popen(
             [str(word) for word in command],
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -1,0 +1,43 @@
+"""No log of Martlet's is among the output of its program, unless that is meant."""
+
+import pytest
+
+LOG = "interceptors:\n  - log: {options}\n"
+PROBLEM = "the program has standard output; write to stderr or a file, or run exec with --own-stdout"
+CALL = 'curl -s "http://$MARTLET_ADDRESS/"; echo'
+
+
+@pytest.mark.parametrize("options", ["{}", "{ to: stdout }", "{ to: /dev/stdout }", "{ to: /proc/self/fd/1 }"])
+def test_a_log_to_standard_output_is_an_error(job, tmp_path, options):
+    proxy = job("touch", tmp_path / "ran", more=LOG.format(options=options), wait=False)
+    assert proxy.exit_code() == 78
+    (line,) = [line for line in proxy.stderr if PROBLEM in line]
+    assert line.startswith(f"{proxy.file}:4:")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_log_to_standard_error(job):
+    proxy = job("sh", "-c", CALL, more=LOG.format(options="{ to: stderr }"))
+    assert proxy.exit_code() == 0
+    assert list(proxy.stdout) == ["ok"]
+    assert any(line.startswith("{") for line in proxy.stderr)
+
+
+def test_own_stdout(job):
+    proxy = job("sh", "-c", CALL, options=["--own-stdout"], more=LOG.format(options="{}"))
+    assert proxy.exit_code() == 0
+    assert "ok" in proxy.stdout.text and '"status":200' in proxy.stdout.text.replace(" ", "")
+
+
+def test_a_reload_to_standard_output_is_rejected(job):
+    proxy = job("sleep", "60")
+    proxy.write(f"listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\n{LOG.format(options='{}')}")
+    proxy.reload(outcome="reload rejected")
+    proxy.stderr.wait(PROBLEM)
+    with proxy.http() as http:
+        assert http.get("/").text == "ok"
+
+
+def test_the_demo_logs_to_standard_output(command):
+    result = command("exec", "--", "true")
+    assert result.code == 78 and "(demo):" in result.stderr.text and PROBLEM in result.stderr.text
