@@ -67,7 +67,7 @@ public struct AdminSettings: Equatable, Sendable {
                 .string,
                 required: true,
                 example: "127.0.0.1:9901",
-                "The address of the admin pages. On `unix:@name` only root and the user of the daemon are answered."
+                "The address of the admin pages. On `unix:@name` it serves only root and the user of the daemon."
             ),
             SocketPermissions.modeOption(default: mode),
         ] + SocketPermissions.ownerOptions + [

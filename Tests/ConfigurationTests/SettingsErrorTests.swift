@@ -45,7 +45,7 @@ struct SettingsErrorTests {
         ),
         (
             "admin: systemd:a",
-            "3:8: \"systemd:a\" is not a valid admin address; write 127.0.0.1:9901 or unix:/path"
+            "3:8: \"systemd:a\" is not a valid admin address; write 127.0.0.1:9901, unix:/path or unix:@name"
         ),
         ("admin: 127.0.0.1:8080", "3:8: 127.0.0.1:8080 is already used on line 1; give each listener its own address"),
         (

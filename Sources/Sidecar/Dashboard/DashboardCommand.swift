@@ -34,6 +34,13 @@ struct DashboardCommand {
             Terminal.complain("martlet: \(target) does not serve the dashboard; add dashboard to its pages")
             return .failure
         }
+        // An upstream cannot be in the abstract namespace, where any user may listen in its place.
+        guard !"\(target)".hasPrefix("unix:@") else {
+            Terminal.complain(
+                "martlet: the dashboard needs an admin address such as unix:/path or 127.0.0.1:9901, not \(target)"
+            )
+            return .failure
+        }
         do throws(ListenError) {
             return serve(target, on: try ListenSocket.openAll(address, permissions: SocketPermissions()))
         } catch {

@@ -22,7 +22,7 @@ def test_commands_options_signals_and_exit_codes(command):
     usage = command("--help").stdout.text
     commands = set(re.findall(r"^(?:usage:|      ) martlet \[?(\w+)", usage, re.MULTILINE))
     assert len(commands) > 8 and words(PROGRAM, "Cm") == commands
-    options = set(re.findall(r"(?<![\w-])-(-?\w+)", usage))
+    options = set(re.findall(r"(?<![\w-])-(-?\w[\w-]*)", usage))
     assert options and options <= words(PROGRAM, "Fl")
     signals = set(re.findall(r"SIG\w+", usage))
     assert signals and signals <= set(re.findall(r"SIG\w+", PROGRAM))

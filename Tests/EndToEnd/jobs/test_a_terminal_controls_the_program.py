@@ -154,8 +154,9 @@ def test_an_interactive_shell_as_the_program(shell):
     assert is_running(martlet, program)
     shell.run("kill %1; curl -s http://$MARTLET_ADDRESS/; echo")
     assert "\nok" in shell.text[start:]
+    start = len(shell.text)
     shell.type("exit 4\n")
-    eventually(lambda: state(martlet) == "X", what="the end of Martlet")
+    shell.wait(r"^exit\nready> $", start)
     assert shell.code() == 4
 
 

@@ -94,7 +94,7 @@ def test_the_program_gets_term_when_martlet_dies(job, program_of, tmp_path, how)
 
 def test_what_the_starter_ignores_stays_ignored(job):
     # As by nohup, or for a job in the background of a script.
-    proxy = job("grep", "SigIgn", "/proc/self/status", through=["env", "--ignore-signal=HUP,INT,QUIT,PIPE,USR1"])
+    proxy = job("grep", "SigIgn", "/proc/self/status", through=["env", "--ignore-signal=HUP,INT,QUIT,PIPE,CHLD,USR1"])
     assert proxy.exit_code() == 0
     mask = int(proxy.stdout.wait(r"SigIgn:\s+([0-9a-f]+)")[1], 16)
     assert mask == sum(1 << (number - 1) for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT))
