@@ -46,8 +46,6 @@ enum AdminClient {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(Int32(address.family.rawValue), kind, 0)
         guard descriptor >= 0 else { return nil }
-        // Nothing would be no limit.
-        let time = max(time, .millisecond)
         var limit = timeval(tv_sec: time.seconds, tv_usec: Int(time.nanoseconds % 1_000_000_000) / 1000)
         let size = socklen_t(MemoryLayout<timeval>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)

@@ -24,8 +24,9 @@ struct WaitCommand {
         }
         let end = timeout.map { Clock.system.now.adding(saturating: $0) } ?? .max
         while true {
-            let left = max(end - Clock.system.now, .zero)
-            let result = AdminClient.ask("GET", "/readyz", firstOf: targets, within: min(left, AdminClient.usualTime))
+            // A response in the last moment says why it is not ready, so there is time for it.
+            let time = min(max(end - Clock.system.now, .second), AdminClient.usualTime)
+            let result = AdminClient.ask("GET", "/readyz", firstOf: targets, within: time)
             if case .response(200, _) = result { break }
             guard Clock.system.now < end else {
                 guard case .response(_, let body) = result else {

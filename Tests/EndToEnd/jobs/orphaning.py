@@ -16,7 +16,10 @@ child = os.fork()
 if child == 0:
     if os.fork() == 0:
         os.setsid()
-        time.sleep(600)
+        # Nobody shall wait for the end of its streams.
+        for stream in range(3):
+            os.dup2(os.open("/dev/null", os.O_RDWR), stream)
+        time.sleep(60)
     os._exit(0)
 os.waitpid(child, 0)
 print("orphaned", flush=True)

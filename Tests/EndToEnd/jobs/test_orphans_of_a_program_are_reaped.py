@@ -30,9 +30,9 @@ def orphaning(request, job):
     eventually(lambda: len(children(martlet)) == 2, within=10, what="the end of all orphans")
     program, orphan = sorted(children(martlet), key=lambda child: os.getpgid(child) != os.getpgid(martlet))
     yield proxy, martlet, program, orphan
-    # It has the standard streams, whose end the test would wait for.
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(orphan, signal.SIGKILL)
+    for process in (orphan, program):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 def test_no_zombie_is_left(orphaning):
