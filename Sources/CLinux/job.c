@@ -35,7 +35,11 @@ static void receive_variables(int gate) {
     } while (piece > 0 || (piece < 0 && errno == EINTR));
     if (count == 0 || text[count - 1] != '\0' || (count > 1 && text[count - 2] != '\0')) _exit(1);
     for (size_t i = 0; i < sizeof own_variables / sizeof *own_variables; i++) unsetenv(own_variables[i]);
-    for (char *variable = text; *variable != '\0'; variable += strlen(variable) + 1) putenv(variable);
+    for (char *variable = text; *variable != '\0'; variable += strlen(variable) + 1) {
+        // The daemon may have been taken over meanwhile, and is to say no more than where it listens.
+        if (strncmp(variable, "MARTLET_", 8) != 0) _exit(1);
+        putenv(variable);
+    }
 }
 
 // What Martlet handles has its standard effect on the program. Of the rest, nohup and shells ignore some signals on purpose.
@@ -54,6 +58,8 @@ static void restore_signals(void) {
 static _Noreturn void wait_and_become(int gate, pid_t parent, const char *const argv[]) {
     // Signals that come meanwhile wait for the program.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    // It is outside of the sandbox of its parent, which must not get at its memory; the program is as any other again.
+    prctl(PR_SET_DUMPABLE, 0);
     if (getppid() != parent) _exit(1);
     receive_variables(gate);
     close_range(STDERR_FILENO + 1, ~0U, 0);

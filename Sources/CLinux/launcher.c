@@ -7,18 +7,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FIRST_DESCRIPTOR = 3, NAMES_ROOM = 32 * 1024, MOST = MARTLET_MOST_HANDED_OVER + 1 };
+enum { FIRST_DESCRIPTOR = 3, NAMES_ROOM = 64 * 1024, MOST = MARTLET_MOST_HANDED_OVER + 1 };
 
 union control {
     struct cmsghdr head;
     char bytes[CMSG_SPACE(MOST * sizeof(int))];
 };
+
+// What stands before the names in a request, and in a reply.
+struct header {
+    unsigned number; // of the request; a reply has that of its request
+    int kind;        // LAUNCH or KILL; in a reply the process, or a negative errno
+};
+
+enum { LAUNCH = 1, KILL = 2 };
 
 static void set_number(const char *name, long value) {
     char text[24];
@@ -38,8 +48,24 @@ static bool arrange(int *descriptors, int count) {
     return true;
 }
 
+// There may be more descriptors than are allowed: those that were received, and those that they become.
+static bool arrange_all(int *descriptors, int count) {
+    struct rlimit before, all;
+    if (getrlimit(RLIMIT_NOFILE, &before) < 0) return false;
+    all = (struct rlimit){before.rlim_max, before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &all);
+    bool result = arrange(descriptors, count);
+    int error = errno;
+    setrlimit(RLIMIT_NOFILE, &before);
+    errno = error;
+    return result;
+}
+
 static _Noreturn void become_new(const char *path, char *const argv[], const char *names, int *descriptors, int count) {
-    if (!arrange(descriptors, count)) _exit(1);
+    if (!arrange_all(descriptors, count)) {
+        dprintf(STDERR_FILENO, "martlet: cannot hand %d sockets over: %s\n", count - 1, martlet_error_text(errno));
+        _exit(1);
+    }
     set_number("LISTEN_PID", getpid());
     set_number("LISTEN_FDS", count - 1);
     setenv("LISTEN_FDNAMES", names, 1);
@@ -76,44 +102,60 @@ static pid_t launch(const char *path, char *const argv[], const char *names, int
     return program;
 }
 
+// Reads a request; returns how many descriptors came with it, or a negative errno if it is not whole.
+static int receive(int requests, struct header *header, char *names, int *descriptors) {
+    union control control;
+    struct iovec parts[2] = {
+        {.iov_base = header, .iov_len = sizeof *header}, {.iov_base = names, .iov_len = NAMES_ROOM - 1},
+    };
+    struct msghdr message = {
+        .msg_iov = parts, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control,
+    };
+    ssize_t length;
+    do length = recvmsg(requests, &message, MSG_CMSG_CLOEXEC);
+    while (length < 0 && errno == EINTR);
+    if (length < (ssize_t)sizeof *header) _exit(0);
+    names[length - (ssize_t)sizeof *header] = '\0';
+    int count = 0;
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    bool has_descriptors = head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS;
+    if (has_descriptors) count = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    bool is_whole = count <= MOST && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+    // The kernel rounds its room up, so there may be one more than was asked for.
+    for (int i = 0; i < count; i++) {
+        int descriptor;
+        memcpy(&descriptor, CMSG_DATA(head) + (size_t)i * sizeof descriptor, sizeof descriptor);
+        if (is_whole) descriptors[i] = descriptor;
+        else close(descriptor);
+    }
+    return is_whole ? count : -E2BIG;
+}
+
 // Serves one process until that ends.
 static _Noreturn void serve(int requests, const char *path, char *const argv[]) {
-    static char names[NAMES_ROOM + 1];
+    static char names[NAMES_ROOM];
     pid_t program = 0;
     while (true) {
-        union control control;
-        struct iovec text = {.iov_base = names, .iov_len = NAMES_ROOM};
-        struct msghdr message = {
-            .msg_iov = &text, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control,
-        };
-        ssize_t length = recvmsg(requests, &message, MSG_CMSG_CLOEXEC);
-        if (length < 0 && errno == EINTR) continue;
-        if (length <= 0) _exit(0);
-        names[length] = '\0';
-        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        if (!head || head->cmsg_type != SCM_RIGHTS) {
-            if (program > 0) kill(program, SIGKILL);
-            continue;
+        struct header header;
+        int descriptors[MOST], copies[MOST];
+        int count = receive(requests, &header, names, descriptors);
+        if (header.kind == KILL && program > 0) kill(program, SIGKILL);
+        if (header.kind == LAUNCH) {
+            program = count > 0 ? count : -EINVAL;
+            if (count > 0) {
+                memcpy(copies, descriptors, (size_t)count * sizeof(int));
+                program = launch(path, argv, names, copies, count);
+            }
+            header.kind = count < 0 ? count : program;
+            send(requests, &header, sizeof header, MSG_NOSIGNAL);
         }
-        int descriptors[MOST];
-        int count = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-        memcpy(descriptors, CMSG_DATA(head), (size_t)count * sizeof(int));
-        // The names end with a line feed, as a message must not be empty.
-        names[length - 1] = '\0';
-        int copies[MOST];
-        memcpy(copies, descriptors, sizeof copies);
-        program = launch(path, argv, names, copies, count);
         for (int i = 0; i < count; i++) close(descriptors[i]);
-        send(requests, &program, sizeof program, MSG_NOSIGNAL);
     }
 }
 
+// As it was named when it was executed: a link may lead to another version by now.
 static const char *program_path(void) {
-    const char *named = martlet_argument(0);
-    if (strchr(named, '/')) return named;
-    static char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    return length > 0 ? path : NULL;
+    return (const char *)getauxval(AT_EXECFN);
 }
 
 int martlet_launcher_start(void) {
@@ -131,7 +173,12 @@ int martlet_launcher_start(void) {
     int error = child < 0 ? errno : 0;
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        // It is outside of the sandbox: its parent must not get at its memory.
+        prctl(PR_SET_DUMPABLE, 0);
         if (getppid() != parent) _exit(0);
+        // Who is in the sandbox can write to a pipe that is standard input.
+        int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) _exit(1);
         if (dup2(ends[1], FIRST_DESCRIPTOR) < 0) _exit(1);
         fcntl(FIRST_DESCRIPTOR, F_SETFD, FD_CLOEXEC);
         // The sockets of a socket unit, for example, would stay open here.
@@ -145,25 +192,43 @@ int martlet_launcher_start(void) {
     return error ? -error : ends[0];
 }
 
+static unsigned last_number;
+
 void martlet_launcher_kill(int launcher) {
-    send(launcher, "\n", 1, MSG_NOSIGNAL);
+    struct header header = {.number = ++last_number, .kind = KILL};
+    send(launcher, &header, sizeof header, MSG_NOSIGNAL);
+}
+
+// Waits for the reply to a request, and leaves out those to earlier ones.
+static pid_t reply(int launcher, unsigned number) {
+    struct header header;
+    while (true) {
+        ssize_t length = recv(launcher, &header, sizeof header, 0);
+        if (length < 0 && errno == EINTR) continue;
+        if (length < 0) return errno == EAGAIN ? -ETIMEDOUT : -errno;
+        if (length != sizeof header) return -EPIPE;
+        if (header.number == number) return header.kind;
+    }
 }
 
 pid_t martlet_launch(int launcher, const char *names, const int *descriptors, size_t count) {
-    if (count > MOST) return -E2BIG;
+    size_t length = strlen(names);
+    if (count > MOST || length >= NAMES_ROOM - 1) return -E2BIG;
     union control control = {
         .head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(count * sizeof(int))},
     };
     memcpy(CMSG_DATA(&control.head), descriptors, count * sizeof(int));
-    struct iovec text[2] = {{.iov_base = (void *)names, .iov_len = strlen(names)}, {.iov_base = "\n", .iov_len = 1}};
+    struct header header = {.number = ++last_number, .kind = LAUNCH};
+    struct iovec parts[2] = {
+        {.iov_base = &header, .iov_len = sizeof header}, {.iov_base = (void *)names, .iov_len = length},
+    };
     struct msghdr message = {
-        .msg_iov = text, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = CMSG_SPACE(count * sizeof(int)),
+        .msg_iov = parts, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = CMSG_SPACE(count * sizeof(int)),
     };
     struct timeval limit = {.tv_sec = 5};
     setsockopt(launcher, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    pid_t program;
-    if (sendmsg(launcher, &message, MSG_NOSIGNAL) < 0) return -errno;
-    ssize_t length = recv(launcher, &program, sizeof program, 0);
-    if (length < 0) return -errno;
-    return length == sizeof program ? program : -EPIPE;
+    ssize_t sent;
+    do sent = sendmsg(launcher, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : reply(launcher, header.number);
 }

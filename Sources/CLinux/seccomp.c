@@ -58,7 +58,7 @@ static const int always_allowed[] = {
     // Threads, signals, and what the process is.
     SYS_capget, SYS_exit, SYS_exit_group, SYS_get_robust_list, SYS_getcpu, SYS_getegid, SYS_geteuid, SYS_getgid, SYS_getgroups,
     SYS_getpgid, SYS_getpid, SYS_getppid, SYS_getpriority, SYS_getresgid, SYS_getresuid, SYS_getrusage, SYS_getsid, SYS_gettid,
-    SYS_getuid, SYS_kill, SYS_pidfd_open, SYS_pidfd_send_signal, SYS_prctl, SYS_prlimit64, SYS_restart_syscall, SYS_rseq,
+    SYS_getuid, SYS_kill, SYS_pidfd_open, SYS_pidfd_send_signal, SYS_prctl, SYS_restart_syscall, SYS_rseq,
     SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_rt_sigqueueinfo, SYS_rt_sigreturn, SYS_rt_sigsuspend,
     SYS_rt_sigtimedwait, SYS_rt_tgsigqueueinfo, SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_sched_getaffinity,
     SYS_sched_getattr, SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_rr_get_interval, SYS_sched_yield,
@@ -195,6 +195,14 @@ static void check_open(struct program *program, int number, int flags) {
     finish(program, call, allow);
 }
 
+// Another process could be killed by its limits.
+static void check_limits(struct program *program) {
+    unsigned short call = start(program, SYS_prlimit64);
+    load_argument(program, 0);
+    end_if_equal(program, 0, allow);
+    finish(program, call, FAIL(EPERM));
+}
+
 static void check_files(struct program *program) {
     check_open(program, SYS_openat, 2);
     end_if_equal(program, SYS_openat2, FAIL(ENOSYS));
@@ -232,23 +240,46 @@ static void write_program(struct program *program, bool starts_programs) {
     }
     check_sockets(program);
     check_processes(program, starts_programs);
+    check_limits(program);
     check_files(program);
     add(program, BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 0, 1);
     end(program, FAIL(ENOSYS));
     end(program, FAIL(EPERM));
 }
 
-int martlet_filter_calls(bool starts_programs) {
-    struct program program = {.length = 0};
-    write_program(&program, starts_programs);
-    struct sock_fprog filter = {program.length, program.steps};
+static int enforce(struct program *program) {
+    struct sock_fprog filter = {program->length, program->steps};
     // For every thread, should there be others; a thread that cannot be reached is returned by its number.
     long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
     return result < 0 ? -errno : result > 0 ? -ESRCH : 0;
 }
+
+int martlet_filter_calls(bool starts_programs) {
+    struct program program = {.length = 0};
+    write_program(&program, starts_programs);
+    return enforce(&program);
+}
+
+int martlet_filter_fast_open(void) {
+    static const struct { int number, flags; } calls[] = {{SYS_sendto, 3}, {SYS_sendmsg, 2}, {SYS_sendmmsg, 3}};
+    struct program program = {.length = 0};
+    load(&program, offsetof(struct seccomp_data, nr));
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        unsigned short call = start(&program, calls[i].number);
+        load_argument(&program, calls[i].flags);
+        end_if_any(&program, MSG_FASTOPEN, FAIL(EPERM));
+        finish(&program, call, allow);
+    }
+    end(&program, allow);
+    return enforce(&program);
+}
 #else
 int martlet_filter_calls(bool starts_programs) {
     (void)starts_programs;
+    return -ENOSYS;
+}
+
+int martlet_filter_fast_open(void) {
     return -ENOSYS;
 }
 #endif

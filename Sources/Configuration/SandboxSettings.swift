@@ -28,14 +28,12 @@ public struct SandboxSettings: Equatable, Sendable {
         Option(
             "read",
             .strings,
-            file: .read,
             example: "/srv/models",
             "More directories that Martlet and its programs can read."
         ),
         Option(
             "write",
             .strings,
-            file: .write,
             example: "/srv/cache",
             "More directories that Martlet and its programs can read and write."
         ),

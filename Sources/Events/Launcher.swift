@@ -14,13 +14,20 @@ public final class Launcher {
     private let socket: Int32
 
     /// Makes the process; this one must have no other thread yet.
-    ///
-    /// Nil if that fails, or would be of no use: the first process of a container cannot be replaced.
-    public init?() {
-        guard getpid() != 1 else { return nil }
+    public init() throws(SystemError) {
         socket = martlet_launcher_start()
-        guard socket >= 0 else { return nil }
+        guard socket >= 0 else { throw SystemError(-socket) }
     }
+
+    /// Whether this process is in a PID namespace that is not the first one of the machine.
+    public static var isInContainer: Bool {
+        var status = stat()
+        guard unsafe stat("/proc/self/ns/pid", &status) == 0 else { return false }
+        return status.st_ino != firstNamespace
+    }
+
+    /// The inode that Linux gives the first PID namespace.
+    private static let firstNamespace: ino_t = 0xEFFF_FFFC
 
     deinit {
         close(socket)

@@ -7,8 +7,9 @@ extension ListenSocket {
 
     /// Takes over a socket that an earlier process has left in the service manager's store.
     ///
-    /// A descriptor that is no listening socket, or a Unix socket whose file is gone or another one's, is closed.
-    public static func restored(_ stored: SystemdSockets.Stored) -> ListenSocket? {
+    /// A descriptor that is no listening socket, or a Unix socket whose file is gone or another one's, is closed. With
+    /// `isLent` another process still accepts on the socket.
+    public static func restored(_ stored: SystemdSockets.Stored, isLent: Bool = false) -> ListenSocket? {
         let descriptor = stored.descriptor
         guard SystemdSockets.isListening(descriptor), let address = SocketAddress(localOf: descriptor) else {
             Glibc.close(descriptor)
@@ -19,7 +20,7 @@ extension ListenSocket {
         if text.hasPrefix("unix:/") {
             file = UnixSocketFile(boundAt: String(text.dropFirst("unix:".count)))
             guard let file, stored.name.hasSuffix("-\(file.identity)") else {
-                shutdown(descriptor, Int32(SHUT_RDWR))
+                if !isLent { shutdown(descriptor, Int32(SHUT_RDWR)) }
                 Glibc.close(descriptor)
                 return nil
             }

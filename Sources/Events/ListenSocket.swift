@@ -125,6 +125,11 @@ public final class ListenSocket: Sendable {
                 guard isHeld else { throw error }
             }
         }
+        return try copied()
+    }
+
+    /// A socket for one more worker that shares the queue of this one.
+    public func copied() throws(ListenError) -> ListenSocket {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw ListenError(localAddress, errno: errno) }
         return ListenSocket(adopting: copy, isCopy: true)

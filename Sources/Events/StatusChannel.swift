@@ -1,5 +1,4 @@
 private import Glibc
-private import Synchronization
 
 /// What an old and a new process of the program say to each other during an upgrade, a message at a time.
 ///
@@ -46,8 +45,8 @@ public final class StatusChannel: Watcher {
         watch.watchesRead = true
     }
 
-    /// Closes this end; nothing is received any more.
-    public func end() {
+    /// Receives nothing any more; messages can still be sent.
+    public func stopListening() {
         receive = nil
         watch?.end()
         watch = nil

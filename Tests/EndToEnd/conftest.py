@@ -1,5 +1,6 @@
 """Fixtures: each starts things for a test and stops them after it, whatever became of the test."""
 
+import signal
 from contextlib import ExitStack
 
 import pytest
@@ -11,6 +12,11 @@ from support.load import Load
 from support.martlet import BINARY, Command, Martlet
 from support.notify import Notify
 from support.servers.nginx import Nginx
+
+# Where the tests are started in the background, these are ignored, and every program of a test would inherit that.
+for number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items):

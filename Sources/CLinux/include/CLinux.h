@@ -223,4 +223,7 @@ int martlet_renounce_privileges(void);
 // fails with EPERM. Only after martlet_renounce_privileges.
 int martlet_filter_calls(bool starts_programs);
 
+// Forbids a connection that begins with its first bytes, which Landlock's rules of ports do not see. Returns 0, or a negative errno.
+int martlet_filter_fast_open(void);
+
 #endif

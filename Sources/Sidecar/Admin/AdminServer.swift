@@ -20,6 +20,7 @@ final class AdminServer: ConnectionService {
     private let pages: AdminPages
     private let streams: AdminStreams
     private let access: AdminAccess
+    private let log: OperationalLog
     private var acceptors: [Acceptor] = []
 
     /// Opens the socket and serves.
@@ -30,9 +31,14 @@ final class AdminServer: ConnectionService {
         access = AdminAccess(settings.address)
         pages = AdminPages(daemon, settings.pages)
         streams = daemon.admin.streams
+        log = daemon.log
+        if !daemon.isWaitingForTurn { serve() }
+    }
+
+    private func serve() {
         for socket in sockets {
             acceptors.append(Acceptor(socket.descriptor, context: context, service: self, limit: 64) { _ in })
-            daemon.log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))
+            log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))
         }
     }
 
@@ -45,7 +51,6 @@ final class AdminServer: ConnectionService {
         guard !handedOver.isEmpty else {
             return try ListenSocket.openAll(address, permissions: settings.permissions)
         }
-        for socket in handedOver { try socket.setPermissions(settings.permissions) }
         return handedOver
     }
 
@@ -59,8 +64,14 @@ final class AdminServer: ConnectionService {
     }
 
     /// The process that has handed the sockets over uses them no more.
+    ///
+    /// A Unix socket whose file cannot get its permissions keeps those it has.
     func own() {
-        for socket in sockets { socket.own() }
+        for socket in sockets {
+            socket.own()
+            try? socket.setPermissions(settings.permissions)
+        }
+        serve()
     }
 
     /// Where it listens, with the real port.

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Credentials
 internal import Events
+private import Glibc
 internal import Proxy
 
 /// `martlet check`: says all that is wrong with the configuration.
@@ -49,7 +50,9 @@ enum Check {
         let sandbox =
             settings.isOn && settings.fixesPorts && !Landlock.canLimitPorts
             ? ["the kernel cannot limit ports; use Linux 6.7 or later, or write sandbox: { ports: any }"] : []
+        let missing = (settings.readable + settings.writable).filter { unsafe access($0.text, F_OK) != 0 }
+            .map { "the sandbox cannot allow \($0.text): there is no such directory" }
         let lacks = (loaded.lacks + ConfigurationFile.unwritablePlaces(of: loaded)).map(\.message)
-        return sandbox + sockets + lacks + tokens
+        return sandbox + missing + sockets + lacks + tokens
     }
 }

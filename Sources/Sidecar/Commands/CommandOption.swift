@@ -2,7 +2,8 @@ internal import Configuration
 
 /// An option of a command, such as `-c FILE` or `--watch`.
 ///
-/// Options of the same name are the same option, so a command can accept fewer of its values (``accepting(_:)``).
+/// Options of the same name are the same option, unless only one of them has a value. So a command can accept fewer values of
+/// one (``accepting(_:)``).
 struct CommandOption: Equatable, Sendable {
     /// The long name, without its dashes.
     let long: String
@@ -33,7 +34,7 @@ struct CommandOption: Equatable, Sendable {
         self.summary = summary
     }
 
-    static func == (one: CommandOption, other: CommandOption) -> Bool { one.long == other.long }
+    static func == (one: CommandOption, other: CommandOption) -> Bool { (one.long, one.value) == (other.long, other.value) }
 
     /// The option for a command that accepts only these values.
     func accepting(_ choices: [String]) -> CommandOption {

@@ -5,7 +5,7 @@ internal import Proxy
 /// `martlet run`: builds the daemon and runs it to its end.
 enum Run {
     static func run(_ file: ConfigurationFile, watches: Bool, job: JobRun? = nil) -> Exit {
-        let successions = Successions(job: job)
+        let successions = Successions(file, job: job)
         do throws(ConfigurationFile.Rejection) {
             // The first process of a container loses a signal that nobody waits for.
             Signals.holdEnds()

@@ -44,7 +44,10 @@ struct ConfigurationFile {
     var name: String { path == Self.standardInput ? "(standard input)" : path ?? "(demo)" }
 
     /// Whether it is a file that can change.
-    var canBeWatched: Bool { path != nil && path != Self.standardInput }
+    var canBeWatched: Bool { path != nil && !isStandardInput }
+
+    /// Whether it is standard input.
+    var isStandardInput: Bool { path == Self.standardInput }
 
     private static let standardInput = "-"
     /// What standard input had: it can be read once, and a reload takes the same text.

@@ -13,7 +13,7 @@ extension Daemon {
     func reload(then: @escaping ReloadCompletion = { _ in }) {
         guard !isDraining else { return then(.failure(.init(lines: ["\(file.name): the daemon is draining"]))) }
         guard pendingStart.loaded == nil else { return startAgain() }
-        if upgrade != nil || isWaitingForTurn { return reject(["\(file.name): an upgrade is under way"], then) }
+        if isBesideAnother { return reject(["\(file.name): an upgrade is under way"], then) }
         if let healthProblem { return reject(["\(file.name): \(healthProblem)"], then) }
         guard !reloadQueue.waitBehind(then) else { return }
         manager.reloading()

@@ -6,24 +6,28 @@ internal import Time
 /// How a new process of the program takes the place of this one, without a lost call.
 ///
 /// ```
-/// old:  launch ─────────────────▶ wait ──▶ hand over ──▶ drain ──▶ end
-/// new:         load, open, fetch tokens ──▶ ready ··· go ──▶ accept calls
+/// old:  launch ──────▶ wait ────▶ "serve" ─▶ wait ────▶ accept no more ─▶ "own" ─▶ drain ─▶ end
+/// new:  load, fetch tokens ─▶ "ready"    accept calls ─▶ "serving"                own the sockets
 /// ```
-/// Both have the same listening sockets: callers that connect in between wait in the queue. A new process that fails, or is
-/// not ready in time, changes nothing.
+/// Both have the same listening sockets, so nobody is turned away in between. A new process that fails, or does not serve in
+/// time, changes nothing.
 extension Daemon {
     typealias UpgradeCompletion = (Result<Int32, ConfigurationFile.Rejection>) -> Void
 
     /// Starts the program anew; `then` is told its process, once that has taken over, or why it has not.
     func upgrade(within limit: Duration, then: @escaping UpgradeCompletion) {
-        if let upgradeObstacle { return then(.failure(.init(lines: [upgradeObstacle]))) }
+        let launcher: Launcher
+        switch successor {
+        case .success(let found): launcher = found
+        case .failure(let obstacle): return then(.failure(.init(lines: [obstacle.text])))
+        }
         let sockets = (listeners?.handedOver ?? []) + admin.servers.flatMap(\.handedOver)
         guard sockets.count <= Launcher.maxSockets else {
             let problem =
                 "there are \(sockets.count) listening sockets, and an upgrade hands over \(Launcher.maxSockets)"
             return then(.failure(.init(lines: ["\(problem); restart instead"])))
         }
-        guard let (ours, theirs) = StatusChannel.pair(), let launcher else {
+        guard let (ours, theirs) = StatusChannel.pair() else {
             return then(.failure(.init(lines: ["there are no file descriptors left"])))
         }
         switch theirs.launch(by: launcher, with: sockets) {
@@ -37,15 +41,16 @@ extension Daemon {
         }
     }
 
-    /// Why this process cannot be replaced now; none if it can.
-    private var upgradeObstacle: String? {
-        if job != nil { return "Martlet runs a program, and ends with it" }
-        if launcher == nil { return "the first process of a container cannot be replaced; start a new container" }
-        if isDraining { return "the daemon is draining" }
-        if upgrade != nil { return "an upgrade is under way" }
-        if workers == nil || isWaitingForTurn { return "the daemon does not serve yet" }
-        return reloadQueue.isUnderWay ? "a reload is under way" : nil
+    /// What can start the program anew now, or why it cannot be.
+    private var successor: Result<Launcher, Successions.Obstacle> {
+        if isDraining { return .failure(.init(text: "the daemon is draining")) }
+        if upgrade != nil { return .failure(.init(text: "an upgrade is under way")) }
+        if workers == nil || isWaitingForTurn { return .failure(.init(text: "the daemon does not serve yet")) }
+        return reloadQueue.isUnderWay ? .failure(.init(text: "a reload is under way")) : successions.launcher
     }
+
+    /// Whether another process is about to take the place of this one, or this one that of another.
+    var isBesideAnother: Bool { upgrade != nil || isWaitingForTurn }
 
     private func upgraded(_ result: Result<Int32, ConfigurationFile.Rejection>, _ then: @escaping UpgradeCompletion) {
         switch result {
@@ -53,6 +58,7 @@ extension Daemon {
             upgrade = nil
             for line in failure.lines { log.log(.error, "upgrade failed", ("reason", line)) }
             then(result)
+            if reloadQueue.takeDue() { reload() }
         case .success(let process):
             handOver(to: process) { then(result) }
         }
@@ -66,26 +72,37 @@ extension Daemon {
         workers?.post { $0.stopAccepting() }
         // A caller that connects from now on gets to the new process.
         workers?.ask({ _ in true }) { [self] _ in
-            upgrade?.giveTurn()
+            upgrade?.complete()
             then()
             drain()
         }
     }
 
-    /// Waits until this process can serve and the one before it accepts no more; then has the workers accept calls.
+    /// Waits until this process can serve; then does what the process before it says.
+    ///
+    /// `then` is called when this process is the only one.
     func replace(_ predecessor: Predecessor, _ change: ListenerSet.Change, then: @escaping () -> Void) {
-        whenReady(until: .max) { [self] _ in
-            predecessor.ready(on: loop) { [self] in
-                isWaitingForTurn = false
-                manager.isMain = true
-                listeners?.own()
-                for server in admin.servers { server.own() }
+        predecessor.listen(on: loop) { [self] message in
+            switch message {
+            case .serve:
                 workers?.post(each: { index in { $0.apply(change, index: index) } })
-                workers?.ask({ _ in true }, within: nil) { [self] _ in
-                    settle(change)
-                    then()
-                }
+                workers?.ask({ _ in true }, within: nil) { _ in predecessor.send(.serving) }
+            case .own: own(change, then)
+            case nil:
+                log.log(.error, "upgrade given up", ("reason", "the other process has ended, or serves on"))
+                stop(.failure)
             }
         }
+        whenReady(until: .max) { _ in predecessor.send(.ready) }
+    }
+
+    private func own(_ change: ListenerSet.Change, _ then: () -> Void) {
+        isWaitingForTurn = false
+        manager.isMain = true
+        listeners?.own()
+        for server in admin.servers { server.own() }
+        settle(change)
+        then()
+        if reloadQueue.takeDue() { reload() }
     }
 }

@@ -53,10 +53,9 @@ final class Daemon {
     /// The program that the daemon is there for; none if it serves for itself.
     let jobRun: JobRun?
     var job: Job? { jobRun?.job }
-    /// What starts the program anew; none where this process cannot be replaced.
-    let launcher: Launcher?
-    /// The process whose place this one takes.
-    private let predecessor: Predecessor?
+    /// Which processes of the program come before and after this one.
+    let successions: Successions
+    private var predecessor: Predecessor? { successions.predecessor }
     /// Whether the process before this one still accepts calls.
     var isWaitingForTurn: Bool
     /// The upgrade under way, or the one that has replaced this process.
@@ -75,12 +74,12 @@ final class Daemon {
         self.file = file
         self.sandbox = sandbox
         jobRun = job
-        (launcher, predecessor) = (successions.launcher, successions.predecessor)
-        isWaitingForTurn = predecessor != nil
+        self.successions = successions
+        isWaitingForTurn = successions.predecessor != nil
         self.passed = passed
         startTime = loop.now
         // Before there are other threads, of which the log is the first: the environment is not locked.
-        manager = ServiceManager(loop: loop, isMain: predecessor == nil)
+        manager = ServiceManager(loop: loop, isMain: successions.predecessor == nil)
         Memory.keepFreed()
         log = OperationalLog(lineWriters, level: logLevel)
     }
@@ -93,7 +92,7 @@ final class Daemon {
     func run(_ loaded: ConfigurationFile.Loaded, watches: Bool) -> Exit {
         if watches, file.canBeWatched, let path = file.path {
             fileWatch = SettledFiles(loop: loop, log: log) { [unowned self] _ in
-                reloadQueue.note(isDue: healthProblem != nil)
+                reloadQueue.note(isDue: healthProblem != nil || isBesideAnother)
                 reload()
             }
             _ = fileWatch?.use([path])
@@ -101,6 +100,7 @@ final class Daemon {
         signals = Signals(Self.allSignals, on: loop) { [unowned self] in signal($0) }
         Signals.releaseEnds()
         log.log(.info, "sandbox", sandbox.fields)
+        for line in sandbox.warnings { log.log(.warn, line) }
         attemptStart(loaded)
         if ending.exit == nil { loop.run() }
         return finish()

@@ -36,12 +36,14 @@ final class ListenerSet {
     private let passed: [String: [ListenSocket]]
     private(set) var open: [Key: Open] = [:]
     private let stored: StoredSockets
+    private let manager: ServiceManager
     /// How many workers accept on each address; good until the first plan is committed.
     var workers: Int
 
     /// Starts without listeners.
     init(workers: Int, passed: SystemdSockets, manager: ServiceManager) {
         self.workers = workers
+        self.manager = manager
         stored = StoredSockets(passed.stored, manager: manager)
         self.passed = passed.byName.mapValues { $0.map { ListenSocket(adopting: $0) } }
     }
@@ -61,8 +63,13 @@ final class ListenerSet {
     }
 
     /// The process that has handed sockets over uses them no more.
+    ///
+    /// A Unix socket whose file cannot get its permissions keeps those it has.
     func own() {
-        for listener in open.values { listener.sockets.forEach { $0.own() } }
+        for listener in open.values {
+            listener.sockets.forEach { $0.own() }
+            try? listener.sockets[0].setPermissions(listener.settings.permissions)
+        }
     }
 
     /// A socket on an address that this process was handed and nobody else uses; none if there is none.
@@ -187,12 +194,14 @@ final class ListenerSet {
         if case .systemd(let name) = key.address, let passed = passed[name], key.ordinal < passed.count {
             sockets = [try passed[key.ordinal].another()]
         } else if let first = sockets.first {
-            try first.setPermissions(permissions)
+            if manager.isMain { try first.setPermissions(permissions) }
         } else {
             let reusePort = workers > 1
             sockets = [try .open(key.address, beside: sibling, reusePort: reusePort, permissions: permissions)]
         }
-        while sockets.count < workers { sockets.append(try sockets[0].another()) }
+        // With a queue of its own a socket would get callers whom nobody serves until it is the turn of this process.
+        let isLent = !manager.isMain && sockets[0].isHeld
+        while sockets.count < workers { sockets.append(try isLent ? sockets[0].copied() : sockets[0].another()) }
         return sockets
     }
 }

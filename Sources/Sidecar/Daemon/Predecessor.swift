@@ -14,17 +14,25 @@ final class Predecessor {
         channel = StatusChannel(adopting: descriptor)
     }
 
-    /// This process cannot serve.
-    func failed(_ lines: [String]) {
-        channel.send(UpgradeMessage.failed(lines).text)
+    /// Waits for what the other process says; `heard` is called with each message.
+    ///
+    /// It is called with nil if the other one goes on without this process, or has ended: whoever starts the service anew must
+    /// not find another process on its sockets.
+    func listen(on loop: EventLoop, _ heard: @escaping (TurnMessage?) -> Void) {
+        channel.listen(on: loop) { [channel] text in
+            let message = text.flatMap(TurnMessage.init)
+            if message != .serve { channel.stopListening() }
+            heard(message)
+        }
     }
 
-    /// This process can serve; `turn` is called when the other one accepts no more calls, or is gone.
-    func ready(on loop: EventLoop, turn: @escaping () -> Void) {
-        channel.listen(on: loop) { [channel] _ in
-            channel.end()
-            turn()
-        }
-        channel.send(UpgradeMessage.ready.text)
+    /// This process cannot serve.
+    func failed(_ lines: [String]) {
+        send(.failed(lines))
+    }
+
+    /// This process can serve, or does.
+    func send(_ message: UpgradeMessage) {
+        channel.send(message.text)
     }
 }

@@ -15,7 +15,11 @@ final class StoredSockets {
     init(_ stored: [SystemdSockets.Stored], manager: ServiceManager) {
         self.manager = manager
         for one in stored {
-            if let socket = ListenSocket.restored(one) { left.append(socket) } else { useless.append(one.name) }
+            if let socket = ListenSocket.restored(one, isLent: !manager.isMain) {
+                left.append(socket)
+            } else {
+                useless.append(one.name)
+            }
         }
     }
 

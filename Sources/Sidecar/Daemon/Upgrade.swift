@@ -5,34 +5,55 @@ internal import Time
 enum UpgradeMessage: Equatable {
     /// It can serve, and waits for its turn.
     case ready
+    /// Its workers accept calls.
+    case serving
     /// It cannot; lines for people say why.
     case failed([String])
 
     init(_ text: String) {
-        self = text == Self.ready.text ? .ready : .failed(text.split(separator: "\n").map(String.init))
+        switch text {
+        case Self.ready.text: self = .ready
+        case Self.serving.text: self = .serving
+        default: self = .failed(text.split(separator: "\n").map(String.init))
+        }
     }
 
     var text: String {
         switch self {
         case .ready: "ready"
+        case .serving: "serving"
         case .failed(let lines): lines.joined(separator: "\n")
         }
     }
 }
 
-/// A new process of this program that is to take the place of this one, until it can or has failed.
+/// What the old process says to the new one.
+enum TurnMessage: String {
+    /// Its workers are to accept calls.
+    case serve
+    /// The old one accepts no more: the sockets, and the service, are those of the new one.
+    case own
+}
+
+/// A new process of this program that is to take the place of this one, until it serves or has failed.
 ///
 /// Belongs to the main thread.
 final class Upgrade {
     /// The number of the new process.
     let process: Int32
     private let channel: StatusChannel
+    private let kill: () -> Void
     private var timer: Timer?
     private var done: ((Result<Int32, ConfigurationFile.Rejection>) -> Void)?
 
-    /// Waits for a new process that was started; `done` is called once, with its number when it can serve.
+    /// Waits for a new process that was started.
     ///
-    /// One that is not ready after `limit` is ended by `kill`.
+    /// - Parameters:
+    ///   - process: its number.
+    ///   - channel: what it says comes there.
+    ///   - limit: the time within which it must be ready.
+    ///   - kill: ends it.
+    ///   - done: called once, with its number when it serves.
     init(
         _ process: Int32,
         _ channel: StatusChannel,
@@ -41,30 +62,40 @@ final class Upgrade {
         kill: @escaping () -> Void,
         done: @escaping (Result<Int32, ConfigurationFile.Rejection>) -> Void
     ) {
-        (self.process, self.channel, self.done) = (process, channel, done)
+        (self.process, self.channel, self.kill, self.done) = (process, channel, kill, done)
         channel.listen(on: loop) { [unowned self] text in
             switch text.map(UpgradeMessage.init) {
-            case .ready: finish(.success(process))
+            case .ready: channel.send(TurnMessage.serve.rawValue)
+            case .serving: finish(.success(process))
             case .failed(let lines): finish(.failure(.init(lines: lines)))
             case nil: finish(.failure(.init(lines: ["the new process has ended; its log says why"])))
             }
         }
         let timer = Timer(on: loop.timers) { [unowned self] in
-            kill()
-            finish(.failure(.init(lines: ["the new process was not ready within \(limit.text)"])))
+            abandon("the new process was not ready within \(limit.text)")
         }
         self.timer = timer
         timer.arm(after: limit)
     }
 
-    /// It is the turn of the new process.
-    func giveTurn() {
-        channel.send("go")
+    /// Whether the new process does not serve yet.
+    var isPending: Bool { done != nil }
+
+    /// Ends a new process that does not serve yet.
+    func abandon(_ reason: String) {
+        guard isPending else { return }
+        kill()
+        finish(.failure(.init(lines: [reason])))
+    }
+
+    /// The new process is the only one from now on.
+    func complete() {
+        channel.send(TurnMessage.own.rawValue)
     }
 
     private func finish(_ result: Result<Int32, ConfigurationFile.Rejection>) {
         timer?.cancel()
-        channel.end()
+        channel.stopListening()
         done.take()?(result)
     }
 }

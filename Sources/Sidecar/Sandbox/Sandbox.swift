@@ -24,6 +24,8 @@ struct Sandbox {
     let parts: Parts
     /// Why the kernel does not do all of it.
     let reasons: [String]
+    /// What makes it worth less: lines for people.
+    private(set) var warnings: [String] = []
     private let machine: SandboxMachine
 
     /// Puts the process into the sandbox that its file asks for, for good.
@@ -64,12 +66,20 @@ struct Sandbox {
         }
         if rules.ports != nil, parts.files, !parts.ports { reasons.append("Landlock: ports need Linux 6.7") }
         do throws(SystemError) {
+            if parts.ports { try SystemCalls.filterFastOpen() }
             try SystemCalls.filter(startsPrograms: rules.startsPrograms)
             parts.syscalls = true
         } catch {
             reasons.append("seccomp: \(error.text)")
         }
-        return Sandbox(settings: settings.sandbox, rules: rules, parts: parts, reasons: reasons, machine: machine)
+        var sandbox = Sandbox(settings: settings.sandbox, rules: rules, parts: parts, reasons: reasons, machine: machine)
+        if let path = file.path, rules.allowsChanging(path, on: machine) {
+            // A new process would go by what an attacker has written.
+            sandbox.warnings = [
+                "the sandbox allows writing beside the configuration \(path); keep logs and sockets in another directory"
+            ]
+        }
+        return sandbox
     }
 
     /// What is in force, for logs and the status page.

@@ -2,6 +2,11 @@ internal import Configuration
 
 /// What a file that is loaded later cannot have.
 extension SandboxRules {
+    /// Whether a directory that may be written, other than those for everybody's files, has the file in it.
+    func allowsChanging(_ path: String, on machine: SandboxMachine) -> Bool {
+        machine.isWithin(writable, path) && !machine.isWithin(Self.scratch.compactMap { machine.resolve($0)?.path }, path)
+    }
+
     /// Why what a later file needs is not possible; none if it is.
     func problem(with need: SystemNeed.Kind, _ parts: Sandbox.Parts, on machine: SandboxMachine) -> String? {
         switch need {

@@ -28,7 +28,7 @@ struct SandboxRules: Equatable {
     ///
     /// In `/dev` are disks.
     private static let closed: Set = ["boot", "dev", "home", "lost+found", "media", "mnt", "root", "srv"]
-    private static let scratch = ["/dev/shm", "/tmp", "/var/tmp"]
+    static let scratch = ["/dev/shm", "/tmp", "/var/tmp"]
     /// The directories that systemd gives a service, several with colons between them (systemd.exec(5)).
     private static let given = ["RUNTIME_DIRECTORY", "STATE_DIRECTORY", "CACHE_DIRECTORY", "LOGS_DIRECTORY"]
     /// What names are looked up by, which may be links to anywhere.
@@ -55,6 +55,9 @@ struct SandboxRules: Equatable {
         for case .unix(let path) in addresses { allowWriting(path, on: machine) }
         if settings.coreDumps { allowCores(on: machine) }
         for need in needs { allow(need, on: machine) }
+        // Not the directory around one that is missing.
+        readable += settings.sandbox.readable.compactMap { machine.resolve($0.text)?.path }
+        writable += settings.sandbox.writable.compactMap { machine.resolve($0.text)?.path }
         guard settings.sandbox.fixesPorts else { return }
         let listening = addresses.compactMap { if case .tcp(_, let port) = $0 { port } else { nil } }
         let connecting = needs.compactMap { if case .connects(let port) = $0.kind { port } else { nil } }
