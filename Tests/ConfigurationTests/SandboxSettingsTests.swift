@@ -30,12 +30,11 @@ struct SandboxSettingsTests {
               b: { url: http://b.example, addresses: { file: /run/b } }
               c: { url: https://c.example, tls: { ca: system }, limits: { spool: /var/c } }
             calls: { d: { url: "http://127.0.0.1:81/", body: { file: /d } } }
-            sandbox: { read: [/e, /f] }
             """
         )
         let expected: [SystemNeed.Kind] = [
             .connects(444), .reads("/a/ca.pem"), .connects(1), .connects(80), .reads("/run/b"), .connectsAnywhere,
-            .connects(443), .writes("/var/c"), .connects(81), .reads("/d"), .reads("/e"), .reads("/f"),
+            .connects(443), .writes("/var/c"), .connects(81), .reads("/d"),
         ]
         #expect(Set(needs) == Set(expected))
     }

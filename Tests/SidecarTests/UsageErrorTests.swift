@@ -36,7 +36,7 @@ struct UsageErrorTests {
         ("--ready", "--ready is not an option of run; it is an option of healthcheck", "run"),
         (
             "check --admin unix:/a",
-            "--admin is not an option of check; it is an option of verify, reload, status, stop, wait, calls, tap, curl, dashboard, healthcheck",
+            "--admin is not an option of check; it is an option of verify, reload, upgrade, status, stop, wait, calls, tap, curl, dashboard, healthcheck",
             "check"
         ),
         ("check extra", "unexpected argument \"extra\" for check", "check"),

@@ -34,7 +34,9 @@ struct CommandOption: Equatable, Sendable {
         self.summary = summary
     }
 
-    static func == (one: CommandOption, other: CommandOption) -> Bool { (one.long, one.value) == (other.long, other.value) }
+    static func == (one: CommandOption, other: CommandOption) -> Bool {
+        (one.long, one.value) == (other.long, other.value)
+    }
 
     /// The option for a command that accepts only these values.
     func accepting(_ choices: [String]) -> CommandOption {

@@ -51,6 +51,7 @@ final class Upgrade {
     /// - Parameters:
     ///   - process: its number.
     ///   - channel: what it says comes there.
+    ///   - loop: the loop of the main thread.
     ///   - limit: the time within which it must be ready.
     ///   - kill: ends it.
     ///   - done: called once, with its number when it serves.

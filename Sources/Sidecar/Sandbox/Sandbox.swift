@@ -72,7 +72,13 @@ struct Sandbox {
         } catch {
             reasons.append("seccomp: \(error.text)")
         }
-        var sandbox = Sandbox(settings: settings.sandbox, rules: rules, parts: parts, reasons: reasons, machine: machine)
+        var sandbox = Sandbox(
+            settings: settings.sandbox,
+            rules: rules,
+            parts: parts,
+            reasons: reasons,
+            machine: machine
+        )
         if let path = file.path, rules.allowsChanging(path, on: machine) {
             // A new process would go by what an attacker has written.
             sandbox.warnings = [

@@ -4,7 +4,8 @@ internal import Configuration
 extension SandboxRules {
     /// Whether a directory that may be written, other than those for everybody's files, has the file in it.
     func allowsChanging(_ path: String, on machine: SandboxMachine) -> Bool {
-        machine.isWithin(writable, path) && !machine.isWithin(Self.scratch.compactMap { machine.resolve($0)?.path }, path)
+        machine.isWithin(writable, path)
+            && !machine.isWithin(Self.scratch.compactMap { machine.resolve($0)?.path }, path)
     }
 
     /// Why what a later file needs is not possible; none if it is.

@@ -1,5 +1,6 @@
 """A new process takes the place of the old one, and no caller notices."""
 
+import shutil
 import signal
 import socket
 import threading
@@ -22,7 +23,7 @@ drain: {{ min: 1s }}
 
 @pytest.mark.alone
 @pytest.mark.timeout(300)
-def test_a_hundred_under_load(upgraded, address, recorder, running, tmp_path):
+def test_a_hundred_under_load(upgraded, program, replace, address, recorder, running, tmp_path):
     upstream = recorder()
     proxy = upgraded(CONFIGURATION.format(address=address, unix=f"unix:{tmp_path}/rpc.sock", url=upstream.url))
     callers = [
@@ -30,7 +31,15 @@ def test_a_hundred_under_load(upgraded, address, recorder, running, tmp_path):
         running(Callers(count=2, address=proxy.address, keep=True, gap=0.01)),
         running(Callers(count=2, address=str(tmp_path / "rpc.sock"))),
     ]
-    for _ in range(UPGRADES):
+    kept = program.with_name("kept")
+    kept.hardlink_to(program)
+    for number in range(UPGRADES):
+        # Now and then a program that fails, or hangs.
+        if number % 10 == 0:
+            replace("exit 1" if number % 20 else "exec sleep 60")
+            assert proxy.upgrade("--timeout", "200ms").code == 1
+            shutil.copy(kept, program.with_suffix(".new"))
+            program.with_suffix(".new").replace(program)
         assert proxy.upgrade().code == 0
     for one in callers:
         one.stop()

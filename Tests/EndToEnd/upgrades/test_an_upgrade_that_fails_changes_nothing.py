@@ -1,6 +1,7 @@
 """A new process that fails, hangs or is not ready leaves the old one as it is."""
 
 import socket
+import stat
 import threading
 
 import pytest
@@ -98,6 +99,78 @@ def test_one_at_a_time_and_no_reload_beside_it(proxy, replace, command):
     assert results[0].code == 1
     proxy.reload()
     assert serves(proxy)
+
+
+def test_nothing_of_the_old_process_changes_before(upgraded, recorder, address, tmp_path):
+    """Neither queues nor permissions nor admin pages, though the new process has more workers and another mode."""
+    upstream, rpc = recorder(), tmp_path / "rpc.sock"
+    text = """
+        workers: {workers}
+        listeners: [ "{address}", {{ address: "unix:{rpc}", mode: "{mode}" }} ]
+        upstream: {url}
+        interceptors: [ {{ token: {{ file: {token} }} }} ]
+        """
+    (tmp_path / "token").write_text("secret")
+    options = {"address": address, "rpc": rpc, "url": upstream.url}
+    proxy = upgraded(text.format(workers=1, mode="0600", token=tmp_path / "token", **options))
+    proxy.write(text.format(workers=4, mode="0666", token=tmp_path / "none", **options))
+    results = []
+    thread = threading.Thread(target=lambda: results.append(proxy.upgrade("--timeout", "1s").code))
+    thread.start()
+    proxy.stderr.wait(r"\bupgrading pid=")
+    calls = 0
+    while thread.is_alive():
+        with proxy.http(timeout=5) as client:
+            assert client.get("/").status_code == 200
+        assert proxy.admin("/readyz").status_code == 200
+        calls += 1
+    thread.join()
+    assert results == [1] and calls > 5
+    assert stat.S_IMODE(rpc.stat().st_mode) == 0o600
+    assert serves(proxy)
+
+
+@pytest.mark.parametrize("how", ["stop", "signal"])
+def test_a_stop_meanwhile_stops_both(proxy, replace, how):
+    replace("exec sleep 60")
+    results = []
+    thread = threading.Thread(target=lambda: results.append(proxy.upgrade("--timeout", "20s")))
+    thread.start()
+    new = int(proxy.stderr.wait(r"\bupgrading pid=(\d+)")[1])
+    if how == "stop":
+        proxy.admin("/drain", "POST")
+    else:
+        proxy.process.terminate()
+    thread.join(10)
+    assert results[0].code == 1
+    proxy.wait_for_end(new)
+    assert proxy.exit_code() == 0
+    assert not proxy.admin_socket.exists()
+
+
+def test_an_old_process_that_is_killed_meanwhile_ends_the_new_one(proxy, upgraded, replace, program, tmp_path):
+    """Whoever starts the service anew finds its sockets free."""
+    kept = program.with_name("kept")
+    kept.hardlink_to(program)
+    replace(f"sleep 0.5; exec {kept} \"$@\"")
+    thread = threading.Thread(target=lambda: proxy.upgrade("--timeout", "20s"))
+    thread.start()
+    new = int(proxy.stderr.wait(r"\bupgrading pid=(\d+)")[1])
+    proxy.process.kill()
+    thread.join(10)
+    proxy.wait_for_end(new)
+
+
+def test_a_changed_file_is_loaded_when_the_upgrade_has_failed(upgraded, address, recorder, replace):
+    proxy = upgraded(f"listen: {address}\nupstream: {recorder().url}\n", trailing=["--watch"])
+    replace("exec sleep 60")
+    thread = threading.Thread(target=lambda: proxy.upgrade("--timeout", "1500ms"))
+    thread.start()
+    proxy.stderr.wait(r"\bupgrading pid=")
+    proxy.write(f"listen: {address}\nupstream: {recorder().url}\n")
+    proxy.stderr.wait(r" reload rejected\b")
+    thread.join(10)
+    proxy.stderr.wait(r" reloaded generation=2")
 
 
 def test_a_daemon_that_drains(proxy):

@@ -88,6 +88,13 @@ import Testing
         #expect(Self.rules("", on: machine, file: "/martlet.yaml").readable.last == "/martlet.yaml")
     }
 
+    @Test func `a directory that is missing does not open the one around it`() {
+        let machine = Self.machine(directories: ["/home/a", "/data"])
+        let rules = Self.rules("sandbox: { read: [/home/a, /home/none], write: [/data, /data/none] }", on: machine)
+        #expect(rules.readable.last == "/home/a" && rules.writable.last == "/data")
+        #expect(rules.writable.dropFirst(3) == ["/data"])
+    }
+
     @Test func `sockets and spools are made in their directories`() {
         let machine = Self.machine(directories: ["/run/a", "/run/b", "/var/cache/c"])
         let rules = Self.rules(
