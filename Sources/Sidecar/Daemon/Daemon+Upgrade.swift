@@ -19,7 +19,7 @@ extension Daemon {
         let launcher: Launcher
         switch successor {
         case .success(let found): launcher = found
-        case .failure(let obstacle): return then(.failure(.init(lines: [obstacle.text])))
+        case .failure(let rejection): return then(.failure(rejection))
         }
         let sockets = (listeners?.handedOver ?? []) + admin.servers.flatMap(\.handedOver)
         guard sockets.count <= Launcher.maxSockets else {
@@ -42,11 +42,14 @@ extension Daemon {
     }
 
     /// What can start the program anew now, or why it cannot be.
-    private var successor: Result<Launcher, Successions.Obstacle> {
-        if isDraining { return .failure(.init(text: "the daemon is draining")) }
-        if upgrade != nil { return .failure(.init(text: "an upgrade is under way")) }
-        if workers == nil || isWaitingForTurn { return .failure(.init(text: "the daemon does not serve yet")) }
-        return reloadQueue.isUnderWay ? .failure(.init(text: "a reload is under way")) : successions.launcher
+    private var successor: Result<Launcher, ConfigurationFile.Rejection> {
+        func rejected(_ reason: String) -> Result<Launcher, ConfigurationFile.Rejection> {
+            .failure(.init(lines: [reason]))
+        }
+        if isDraining { return rejected("the daemon is draining") }
+        if upgrade != nil { return rejected("an upgrade is under way") }
+        if workers == nil || isWaitingForTurn { return rejected("the daemon does not serve yet") }
+        return reloadQueue.isUnderWay ? rejected("a reload is under way") : successions.launcher
     }
 
     /// Whether another process is about to take the place of this one, or this one that of another.

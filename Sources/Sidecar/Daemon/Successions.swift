@@ -6,12 +6,7 @@ struct Successions {
     /// The process whose place this one takes; none if it was not started by `martlet upgrade`.
     let predecessor: Predecessor?
     /// What starts the program anew, or why no other process can take the place of this one.
-    let launcher: Result<Launcher, Obstacle>
-
-    /// Why this process cannot be replaced: a line for people.
-    struct Obstacle: Error {
-        let text: String
-    }
+    let launcher: Result<Launcher, ConfigurationFile.Rejection>
 
     /// To be made first of all, while there is one thread and nothing to hide.
     init(_ file: ConfigurationFile, job: JobRun?) {
@@ -20,16 +15,20 @@ struct Successions {
         launcher = Self.launcher(file, job: job)
     }
 
-    private static func launcher(_ file: ConfigurationFile, job: JobRun?) -> Result<Launcher, Obstacle> {
-        if let obstacle = obstacle(file, job: job) { return .failure(Obstacle(text: obstacle)) }
+    private static func launcher(
+        _ file: ConfigurationFile,
+        job: JobRun?
+    ) -> Result<Launcher, ConfigurationFile.Rejection> {
+        if let reason = reason(file, job: job) { return .failure(.init(lines: [reason])) }
         do throws(SystemError) {
             return .success(try Launcher())
         } catch {
-            return .failure(Obstacle(text: "no process could be made for that at startup: \(error.text)"))
+            return .failure(.init(lines: ["no process could be made for that at startup: \(error.text)"]))
         }
     }
 
-    private static func obstacle(_ file: ConfigurationFile, job: JobRun?) -> String? {
+    /// Why this process cannot be replaced, for people; none if it can.
+    private static func reason(_ file: ConfigurationFile, job: JobRun?) -> String? {
         if job != nil { return "Martlet runs a program, and ends with it" }
         if file.isStandardInput { return "standard input can be read only once; restart instead" }
         let ofContainer = "the first process of a container cannot be replaced; start a new container"
