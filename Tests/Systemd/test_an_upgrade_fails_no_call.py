@@ -8,25 +8,27 @@ import pytest
 from machine.service import responses
 from support.callers import Callers, call
 
-UPGRADES = 100
+# On one system many, on the other enough to see that it is no different.
+UPGRADES = {("bookworm", "martlet.service"): 100}
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("unit", ["martlet.service", "martlet.socket"])
-def test_a_hundred(machine, service, running, capsys, unit):
+def test_under_load(machine, service, running, capsys, unit):
     machine.run(f"systemctl start {unit}" if unit == "martlet.socket" else "true")
     service.start(responses(listen="systemd:rpc" if unit == "martlet.socket" else "127.0.0.1:8080"))
     callers = running(Callers())
     pids = {service.show("MainPID")}
-    for _ in range(UPGRADES):
+    count = UPGRADES.get((machine.suite, unit), 20)
+    for _ in range(count):
         result = service.martlet("upgrade")
         assert result.returncode == 0, result.stderr + service.log()
         pids.add(service.show("MainPID"))
     callers.stop()
     with capsys.disabled():
-        print(f"\n{machine.suite}, {UPGRADES} upgrades with {unit}: {callers}")
+        print(f"\n{machine.suite}, {count} upgrades with {unit}: {callers}")
     assert callers.refused == callers.lost == 0, callers.errors
-    assert len(pids) == UPGRADES + 1
+    assert len(pids) == count + 1
     assert (service.state, service.show("NRestarts"), service.show("Result")) == ("active", "0", "success")
 
 
