@@ -14,7 +14,7 @@ from support.notify import Notify
 from support.servers.nginx import Nginx
 
 # Where the tests are started in the background, these are ignored, and every program of a test would inherit that.
-for number in (signal.SIGINT, signal.SIGQUIT):
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 

@@ -131,6 +131,8 @@ def test_a_stopped_job_continues_in_the_background(shell):
 def test_a_program_in_the_background_that_reads_the_terminal_stops(shell):
     both = shell.job("cat", background=True)
     eventually(lambda: is_stopped(*both), what="both stopped")
+    # The shell continues only what it knows to be stopped.
+    eventually(lambda: "Stopped" in shell.run("jobs"), what="the shell's notice of it")
     start = len(shell.text)
     shell.type("fg\n")
     eventually(lambda: is_running(*both), what="both running again")
