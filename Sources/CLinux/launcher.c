@@ -158,6 +158,14 @@ static const char *program_path(void) {
     return (const char *)getauxval(AT_EXECFN);
 }
 
+// Has the socket in the place of standard input, which a daemon does not read: a descriptor more would be one less for callers.
+static int replace_input(int descriptor) {
+    if (dup2(descriptor, STDIN_FILENO) < 0) return descriptor;
+    fcntl(STDIN_FILENO, F_SETFD, FD_CLOEXEC);
+    close(descriptor);
+    return STDIN_FILENO;
+}
+
 int martlet_launcher_start(void) {
     const char *path = program_path();
     int ends[2];
@@ -189,7 +197,7 @@ int martlet_launcher_start(void) {
     free(argv);
     close(ends[1]);
     if (error) close(ends[0]);
-    return error ? -error : ends[0];
+    return error ? -error : replace_input(ends[0]);
 }
 
 static unsigned last_number;
