@@ -6,7 +6,7 @@ private import Glibc
 /// The first process of a container inherits each process whose parent has ended, and has to wait for it: else it stays
 /// a zombie and its number is never free again. The same is true of a process that runs a `Job`. May be used on any thread.
 public enum Children {
-    /// The processes that a `Subprocess` waits for.
+    /// The processes that a `Subprocess` or a `Job` waits for.
     private static let own = Locked<Set<Int32>>([])
 
     /// Starts a process by `spawn`, which returns its number, or none if that failed.
@@ -34,7 +34,7 @@ public enum Children {
     /// Reaps the processes that nobody waits for.
     ///
     /// The kernel shows the first that has ended, so one that somebody waits for holds up those behind it until it is
-    /// reaped. A process that is shown is not taken: a `Subprocess` needs its number until it has killed its group.
+    /// reaped. A process that is shown is not taken: a `Subprocess` needs its number until it has killed its group, and a `Job` as long as it sends signals.
     public static func reapOrphans() {
         own.withLock { own in
             while true {

@@ -144,7 +144,8 @@ public final class ListenSocket: Sendable {
         try permissions.apply(to: file.path)
     }
 
-    /// Whether the service manager holds the socket too, so that it listens on when this process has closed it.
+    /// Whether the service manager holds the socket too, or another process of this program has it, so that it listens on when
+    /// this process has closed it.
     public var isHeld: Bool { heldElsewhere.load(ordering: .relaxed) }
 
     /// Notes that the service manager holds the socket too, or another process of this program.

@@ -115,13 +115,31 @@ def test_a_version_that_does_not_accept_the_file_is_not_installed(package, servi
     assert call() == (200, "old")
 
 
-def test_the_check_knows_the_variables_of_the_service(package, service):
+@pytest.mark.parametrize("place", ["Environment=PLACE=127.0.0.1:3000", "EnvironmentFile=/etc/martlet/environment"])
+def test_the_check_knows_the_variables_of_the_service(package, service, place):
     package.install(package.earlier)
-    service.drop_in("[Service]\nEnvironment=PLACE=127.0.0.1:3000\n")
+    service.machine.write("/etc/martlet/environment", '# Where.\nOTHER=a b\nPLACE="127.0.0.1:3000"\n')
+    # Without those of the unit, too.
+    service.drop_in(f"[Service]\nEnvironment=\n{place}\n")
     text = responses(more="log_level: info").replace("  - respond", '  - token: { env: PLACE }\n  - respond')
     service.configure(text)
     service.control("restart", check=True)
     package.install(package.later)
+    assert package.version() == "installed 7.1.0-1" and service.state == "active"
+
+
+def test_what_the_process_says_of_itself_does_not_count(package, bare, service):
+    """A service that was taken over can change its environment, and the check runs as root."""
+    package.install(package.earlier)
+    bare.run("mkdir -p /var/lib/martlet/bin && printf '#!/bin/sh\\ntouch /run/hostile\\n' > /var/lib/martlet/bin/martlet")
+    bare.run("chmod 755 /var/lib/martlet/bin/martlet")
+    service.drop_in(
+        "[Service]\nExecStart=\nExecStart=/usr/bin/env PATH=/var/lib/martlet/bin /usr/bin/martlet run -c /etc/martlet/martlet.yaml\n"
+    )
+    service.configure(responses())
+    service.control("restart", check=True)
+    package.install(package.later)
+    assert bare.run("test -e /run/hostile", check=False).returncode != 0
     assert package.version() == "installed 7.1.0-1" and service.state == "active"
 
 

@@ -48,10 +48,7 @@ final class AdminServer: ConnectionService {
     {
         let address = settings.address
         let handedOver = address.available.compactMap { listeners?.acquireHandedOver(on: $0) }
-        guard !handedOver.isEmpty else {
-            return try ListenSocket.openAll(address, permissions: settings.permissions)
-        }
-        return handedOver
+        return handedOver.isEmpty ? try ListenSocket.openAll(address, permissions: settings.permissions) : handedOver
     }
 
     /// The sockets, for a process that takes the place of this one.

@@ -42,11 +42,7 @@ struct CallCommand {
         if !fields.isEmpty, !sources.isEmpty {
             throw invocation.error("-d and fields are both the message; write one of them")
         }
-        let limit = invocation[.timeout] ?? "10s"
-        timeout = limit == "none" ? nil : Duration(text: limit)
-        guard limit == "none" || timeout.map({ $0 > .zero }) == true else {
-            throw invocation.error("\(Diagnostic.quote(limit)) is not a duration; write for example 10s, or none")
-        }
+        timeout = try invocation.time(.timeout, default: "10s")
     }
 
     private static func headers(_ invocation: Invocation) throws(UsageError) -> [(name: String, value: String)] {

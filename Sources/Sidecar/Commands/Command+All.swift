@@ -122,11 +122,11 @@ extension Command {
             "Start the program anew, as after an update. It takes over without a lost call, or all stays as it is.",
             options: [.config, .admin, .timeout]
         ) { invocation, _ throws(UsageError) in
-            let text = invocation[.timeout] ?? "30s"
-            guard let limit = Duration(text: text), limit > .zero else {
-                throw invocation.error("--timeout cannot be \(text); write a time such as 30s")
-            }
-            return AdminCommand.upgrade(within: limit).run(file: invocation[.config], address: invocation[.admin])
+            let limit = try invocation.time(.timeout, default: "30s", canBeNone: false)
+            return AdminCommand.upgrade(within: limit ?? .zero).run(
+                file: invocation[.config],
+                address: invocation[.admin]
+            )
         },
         Command("status", "Print the state of the running daemon.", options: [.config, .admin]) { invocation, _ in
             AdminCommand.status.run(file: invocation[.config], address: invocation[.admin])

@@ -10,15 +10,10 @@ struct ExecCommand {
     private let mustBeReady: Bool
 
     init(_ invocation: Invocation, _ registry: Registry) throws(UsageError) {
-        let ownsOutput = !invocation.has(.ownOutput)
-        file = .find(invocation[.config], registry, outputIsTaken: ownsOutput)
+        file = .find(invocation[.config], registry, outputIsTaken: !invocation.has(.ownOutput))
         command = invocation.trailing
         mustBeReady = invocation.has(.mustBeReady)
-        let text = invocation[.readyTime] ?? "30s"
-        wait = text == "none" ? nil : Duration(text: text)
-        guard text == "none" || wait != nil else {
-            throw invocation.error("--wait cannot be \(text); write a time such as 30s, or none")
-        }
+        wait = try invocation.time(.readyTime, default: "30s")
         guard !mustBeReady || wait != nil else {
             throw invocation.error("--ready-or-fail needs a time to wait; remove --wait none")
         }

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Time
 
 /// A command line that was understood: a command, and the options and arguments for it.
 struct Invocation: Sendable {
@@ -20,6 +21,19 @@ struct Invocation: Sendable {
 
     /// Whether an option was given.
     func has(_ option: CommandOption) -> Bool { !values(of: option).isEmpty }
+
+    /// The time that an option says, or `standard`; nil for `none`, if that is possible.
+    func time(
+        _ option: CommandOption,
+        default standard: String,
+        canBeNone: Bool = true
+    ) throws(UsageError) -> Duration? {
+        let text = self[option] ?? standard
+        if canBeNone, text == "none" { return nil }
+        if let time = Duration(text: text), time > .zero || text == standard { return time }
+        let advice = canBeNone ? "write a time such as \(standard), or none" : "write a time such as \(standard)"
+        throw error("--\(option.long) cannot be \(Diagnostic.quote(text)); \(advice)")
+    }
 
     /// Reads the arguments that follow the program's name.
     init(_ arguments: [String]) throws(UsageError) {

@@ -11,11 +11,7 @@ struct WaitCommand {
 
     init(_ invocation: Invocation) throws(UsageError) {
         (file, address) = (invocation[.config], invocation[.admin])
-        let text = invocation[.timeout] ?? "30s"
-        timeout = text == "none" ? nil : Duration(text: text)
-        guard text == "none" || timeout != nil else {
-            throw invocation.error("--timeout cannot be \(text); write a time such as 30s, or none")
-        }
+        timeout = try invocation.time(.timeout, default: "30s")
     }
 
     func run() -> Exit {

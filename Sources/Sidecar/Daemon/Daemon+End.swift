@@ -41,7 +41,6 @@ extension Daemon {
     /// Stops in order; `DrainSteps` says how.
     func drain() {
         guard ending.drain == nil, let settings, let workers, let listeners else { return }
-        upgrade?.abandon("the daemon is draining")
         let (least, most) = (settings.drain.min.text, settings.drain.max?.text ?? "none")
         log.log(.info, "draining", ("min", least), ("max", most))
         let drain = Drain(settings.drain, loop: loop, workers: workers, listeners: listeners, log: log) {
@@ -51,11 +50,12 @@ extension Daemon {
         }
         ending.drain = drain
         manager.stopping(within: drain.limit)
+        upgrade?.abandon("the daemon is draining")
     }
 
     func stop(_ exit: Exit) {
-        upgrade?.abandon("the daemon stops")
         ending.exit = exit
+        upgrade?.abandon("the daemon stops")
         admin.streams.endAll()
         // After this turn, in which the ends of the streams go out.
         loop.stop()

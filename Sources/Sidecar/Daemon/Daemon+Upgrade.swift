@@ -61,7 +61,7 @@ extension Daemon {
             upgrade = nil
             for line in failure.lines { log.log(.error, "upgrade failed", ("reason", line)) }
             then(result)
-            if reloadQueue.takeDue() { reload() }
+            if ending.exit == nil, reloadQueue.takeDue() { reload() }
         case .success(let process):
             handOver(to: process) { then(result) }
         }

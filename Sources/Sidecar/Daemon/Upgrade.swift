@@ -42,6 +42,7 @@ final class Upgrade {
     /// The number of the new process.
     let process: Int32
     private let channel: StatusChannel
+    private let loop: EventLoop
     private let kill: () -> Void
     private var timer: Timer?
     private var done: ((Result<Int32, ConfigurationFile.Rejection>) -> Void)?
@@ -63,7 +64,7 @@ final class Upgrade {
         kill: @escaping () -> Void,
         done: @escaping (Result<Int32, ConfigurationFile.Rejection>) -> Void
     ) {
-        (self.process, self.channel, self.kill, self.done) = (process, channel, kill, done)
+        (self.process, self.channel, self.loop, self.kill, self.done) = (process, channel, loop, kill, done)
         channel.listen(on: loop) { [unowned self] text in
             switch text.map(UpgradeMessage.init) {
             case .ready: channel.send(TurnMessage.serve.rawValue)
@@ -97,6 +98,8 @@ final class Upgrade {
     private func finish(_ result: Result<Int32, ConfigurationFile.Rejection>) {
         timer?.cancel()
         channel.stopListening()
+        // It may be this one's timer or channel that leads here, and nobody may want it afterwards.
+        loop.keep(self)
         done.take()?(result)
     }
 }

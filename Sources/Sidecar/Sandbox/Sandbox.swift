@@ -66,9 +66,9 @@ struct Sandbox {
         }
         if rules.ports != nil, parts.files, !parts.ports { reasons.append("Landlock: ports need Linux 6.7") }
         do throws(SystemError) {
-            if parts.ports { try SystemCalls.filterFastOpen() }
             try SystemCalls.filter(startsPrograms: rules.startsPrograms)
             parts.syscalls = true
+            if parts.ports { try SystemCalls.filterFastOpen() }
         } catch {
             reasons.append("seccomp: \(error.text)")
         }

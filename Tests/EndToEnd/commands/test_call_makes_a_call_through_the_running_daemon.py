@@ -205,7 +205,7 @@ def test_messages_from_files_and_standard_input(call, tmp_path):
         ([f"{SERVICE}/Say", "-d", '{"nam":1}'], 1, 'invalid_argument: kinds.v1.Request: no field "nam"'),
         (["Say"], 2, '"Say" is not a method; write pkg.Service/Method'),
         ([f"{SERVICE}/Say", "--protocol", "rest"], 2, '--protocol cannot be "rest"; write connect, grpc or grpc-web'),
-        ([f"{SERVICE}/Say", "--timeout", "soon"], 2, '"soon" is not a duration'),
+        ([f"{SERVICE}/Say", "--timeout", "soon"], 2, '--timeout cannot be "soon"; write a time such as 10s, or none'),
         ([f"{SERVICE}/Say", "-H", "nonsense"], 2, '"nonsense" is not a valid header'),
         ([f"{SERVICE}/Say", "-H", "content-type: a/b"], 2, "the call itself sets the header content-type"),
         ([], 2, "call needs METHOD"),

@@ -79,7 +79,7 @@ def test_a_port_that_is_taken(job, tmp_path):
         (["exec"], "exec needs -- COMMAND [ARGUMENT...]"),
         (["exec", "--"], "exec needs -- COMMAND [ARGUMENT...]"),
         (["exec", "true"], 'unexpected argument "true" for exec'),
-        (["exec", "--wait", "soon", "--", "true"], "--wait cannot be soon; write a time such as 30s, or none"),
+        (["exec", "--wait", "soon", "--", "true"], '--wait cannot be "soon"; write a time such as 30s, or none'),
         (["exec", "--wait", "none", "--ready-or-fail", "--", "true"], "--ready-or-fail needs a time to wait; remove --wait none"),
         (["exec", "--wait"], "--wait needs a value: --wait TIME"),
     ],

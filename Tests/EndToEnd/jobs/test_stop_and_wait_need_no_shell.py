@@ -156,7 +156,7 @@ def test_a_wait_is_over_soon_if_the_daemon_is_stuck(command, tmp_path):
 @pytest.mark.parametrize(
     "words, problem",
     [
-        (["wait", "--timeout", "soon"], "--timeout cannot be soon; write a time such as 30s, or none"),
+        (["wait", "--timeout", "soon"], '--timeout cannot be "soon"; write a time such as 30s, or none'),
         (["stop", "--wait=1s"], "--wait takes no value"),
         (["wait", "--wait"], "--wait needs a value: --wait TIME"),
     ],

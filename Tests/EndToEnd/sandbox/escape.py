@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import platform
+import resource
 import signal
 import socket
 import sys
@@ -43,6 +44,12 @@ def namespace_of_a_child():
     checked(child)
 
 
+def fast_open(port):
+    # With a time limit it would be "in progress".
+    with socket.socket() as connection:
+        connection.sendto(b"x", socket.MSG_FASTOPEN, ("127.0.0.1", port))
+
+
 def attempts(results, readable, writable, port, outside):
     return {
         "read a file": lambda: Path(readable).read_text(),
@@ -67,6 +74,8 @@ def attempts(results, readable, writable, port, outside):
         "a packet socket": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0).close(),
         "a raw socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1).close(),
         "multipath TCP": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).close(),
+        "limit another process": lambda: resource.prlimit(outside, resource.RLIMIT_CORE, (0, 0)),
+        "connect by fast open": lambda: fast_open(port),
         "connect to a port": lambda: socket.create_connection(("127.0.0.1", port), timeout=5).close(),
     }
 
