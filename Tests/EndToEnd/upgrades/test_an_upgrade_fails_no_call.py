@@ -78,13 +78,15 @@ def test_grpc_calls_and_streams(upgraded, address, running):
     threads = [threading.Thread(target=one) for one in (call, call, converse)]
     for thread in threads:
         thread.start()
-    for _ in range(20):
+    upgrades = 0
+    # A slow machine upgrades as fast as it calls, so both are counted.
+    while (upgrades < 20 or min(calls) < 20) and not failures:
         assert proxy.upgrade().code == 0
+        upgrades += 1
     stopping.set()
     for thread in threads:
         thread.join(20)
     assert not failures, failures[:3]
-    assert min(calls) > 20
 
 
 def test_a_call_under_way_ends_in_the_old_process_and_new_ones_begin_in_the_new(upgraded, address, recorder):
