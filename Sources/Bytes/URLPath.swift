@@ -12,7 +12,8 @@ public enum URLPath {
         return path.equals(normal) ? nil : normal
     }
 
-    private static func withoutDotSegments(_ path: [UInt8]) -> [UInt8] {
+    /// The path without the segments `.` and `..` (RFC 3986 §5.2.4); it begins with `/` and has no query.
+    public static func withoutDotSegments(_ path: [UInt8]) -> [UInt8] {
         var kept: [ArraySlice<UInt8>] = []
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         for (index, segment) in segments.enumerated() {

@@ -58,4 +58,7 @@ public struct CacheRequest: Sendable {
 
     /// Whether the caller wants nothing that was not validated just now.
     public var wantsValidation: Bool { control.flags.contains(.noCache) }
+
+    /// Whether no response does for it that another request has brought, however new that is.
+    var wantsNew: Bool { wantsValidation || control.maxAge == .zero }
 }

@@ -38,9 +38,6 @@ public struct CacheState {
 
     /// For how long requests do not wait for each other, once a response was not stored.
     static let passTime = 10 * Duration.second
-    /// What a key without a response costs.
-    private static let markCost = 128
-
     private var entries: SegmentedLRU<Entry>
     private var flights: [[UInt8]: Flight] = [:]
     private var stamps = CacheStamps()
@@ -126,7 +123,8 @@ public struct CacheState {
             }
         }
         if query.request.control.flags.contains(.onlyIfCached) { return .lack }
-        return fetch(query, primaryCount, stale, isPassed: isPassed(entry, at: query.now), makeWaiter)
+        let isForOne = stale?.freshness.isValidatedForOne(at: query.now) ?? isPassed(entry, at: query.now)
+        return fetch(query, primaryCount, stale, isForOne: isForOne, makeWaiter)
     }
 
     /// Where the entry of a request is, whose key then has what `vary` adds to it.
@@ -158,12 +156,12 @@ public struct CacheState {
         _ query: Query,
         _ primaryCount: Int,
         _ stale: CachedResponse?,
-        isPassed: Bool,
+        isForOne: Bool,
         _ makeWaiter: (Int) -> CacheWaiter
     ) -> Decision {
         // What comes for a part, or only if there is news, is of no use to others; where the cache itself asks, all comes.
         let isPartial = stale?.hasValidator != true && !query.request.traits.isDisjoint(with: [.range, .validates])
-        guard !isPassed, !isPartial, !query.isAlone, !query.request.wantsValidation else {
+        guard !isForOne, !isPartial, !query.isAlone, !query.request.wantsNew else {
             return .pass(makeFlight(query, primaryCount), stale: stale)
         }
         let key = query.key.readable.array
@@ -210,11 +208,32 @@ public struct CacheState {
     /// Gives room back.
     public mutating func release(_ count: Int) { entries.reserved -= count }
 
-    /// The response of a flight can be used for no other request when it has come: those that wait go upstream at once.
-    public mutating func open(_ flight: CacheFlight) -> [CacheWaiter] {
+    /// The response of a flight can be used for no other request when it has come: those that wait go upstream at once, and
+    /// so do others until it has come.
+    public mutating func open(_ flight: CacheFlight, at now: Instant) -> [CacheWaiter] {
         guard let known = flights[flight.key], known.number == flight.number else { return [] }
         flights[flight.key] = nil
+        let place = entries.place(of: flight.key.span, hash: flight.key.span.seededHash)
+        if place == nil { mark(flight, at: now) }
         return known.waiters
+    }
+
+    /// Requests do not wait for each other for a while.
+    private mutating func mark(_ flight: CacheFlight, at now: Instant) {
+        insert(.passed(until: now + Self.passTime), flight.key)
+    }
+
+    /// Keeps an entry, if there can be room for it.
+    @discardableResult
+    private mutating func insert(_ entry: Entry, _ key: [UInt8]) -> Bool {
+        let own =
+            switch entry {
+            case .response(let response): response.byteCount
+            case .varies(let names): names.byteCount
+            case .passed: 0
+            }
+        let cost = own + key.capacity + SegmentedLRU<Entry>.overhead
+        return entries.insert(entry, key, hash: key.span.seededHash, cost: cost)
     }
 
     /// A flight has ended.
@@ -237,13 +256,13 @@ public struct CacheState {
         switch end {
         case .stored(let response, let names):
             guard flight.stamp == stamps.stamp(of: flight.resource) else { return (waiters, .decideAnew) }
-            return (waiters, store(response, names, flight, head) ? .decideAnew : .goOn)
+            if store(response, names, flight, head) { return (waiters, .decideAnew) }
+            mark(flight, at: now)
+            return (waiters, .goOn)
         case .passed:
             // Nobody waits for those that go by themselves, and what is stored is none of their business.
             guard known != nil else { return ([], .goOn) }
-            let hash = flight.key.span.seededHash
-            let cost = flight.key.count + Self.markCost
-            entries.insert(.passed(until: now + Self.passTime), flight.key, hash: hash, cost: cost)
+            mark(flight, at: now)
             return (waiters, .goOn)
         case .failed: return (waiters, .upstreamFailed)
         case .dropped: return (waiters, .goOn)
@@ -259,14 +278,11 @@ public struct CacheState {
     ) -> Bool {
         let key = ByteQueue()
         key.append(flight.primary)
-        let mark = flight.primary
         if !names.isEmpty {
-            entries.insert(.varies(names), mark, hash: mark.span.seededHash, cost: mark.count + Self.markCost)
+            insert(.varies(names), flight.primary)
             names.append(of: head, to: key)
         }
-        let full = key.readable.array
-        let cost = response.byteCount + full.capacity + SegmentedLRU<Entry>.overhead
-        return entries.insert(.response(response), full, hash: full.span.seededHash, cost: cost)
+        return insert(.response(response), key.readable.array)
     }
 
     /// The response of a flight could not be validated: nobody does so before `time`.
@@ -277,9 +293,7 @@ public struct CacheState {
         else { return }
         var freshness = stale.freshness
         freshness.refreshesAfter = time
-        let cost = stale.byteCount + flight.key.capacity + SegmentedLRU<Entry>.overhead
-        let postponed = CachedResponse(stale, freshness)
-        entries.insert(.response(postponed), flight.key, hash: hash, cost: cost)
+        insert(.response(CachedResponse(stale, freshness)), flight.key)
     }
 
     /// A stored response is none of its target any more.

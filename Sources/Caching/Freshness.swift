@@ -34,6 +34,19 @@ public struct Freshness: Equatable, Sendable {
         !isAlwaysValidated && -remaining(at: now) < max(.zero, staleWhileRevalidate)
     }
 
+    /// Whether anybody may have use of it.
+    ///
+    /// - Parameter hasValidator: whether the upstream can be asked if it has changed.
+    /// - Returns: true for what a plain request can have, one that takes what is stale, or one that has it validated.
+    public func isOfUse(hasValidator: Bool) -> Bool {
+        isReusable(at: received) || hasValidator || maybeStale || staleIfError > .zero
+    }
+
+    /// Whether only the request that has it validated has use of that: another has to have it validated again, or need not.
+    func isValidatedForOne(at now: Instant) -> Bool {
+        !isReusable(at: received) || remaining(at: now) > .zero
+    }
+
     /// How long it is still fresh; negative once it is stale.
     public func remaining(at now: Instant) -> Duration { lifetime - age(at: now) }
 

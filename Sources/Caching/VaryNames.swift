@@ -18,6 +18,9 @@ public struct VaryNames: Equatable, Sendable {
     /// Whether there are none.
     public var isEmpty: Bool { names.isEmpty }
 
+    /// How many bytes they take.
+    var byteCount: Int { names.reduce(0) { $0 + $1.bytes.capacity + 64 } }
+
     private static let vary = FieldName("vary")
 
     /// Whether the response depends on more than fields, or on too many.

@@ -54,7 +54,7 @@ public struct HTTPDate: Equatable, Sendable {
 }
 
 /// The parts of a date, from its first byte on.
-private struct DateFields: ~Escapable {
+struct DateFields: ~Escapable {
     enum Form {
         case fixdate, rfc850, asctime
     }
@@ -115,7 +115,7 @@ private struct DateFields: ~Escapable {
         return number
     }
 
-    private static let months: [StaticString] = [
+    static let months: [StaticString] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 

@@ -39,4 +39,18 @@ import Time
         let near = HTTPDate(Array("Sunday, 06-Nov-76 08:49:37 GMT".utf8).span, now: now)
         #expect(near?.time == WallTime(secondsSince1970: 3_371_878_177))
     }
+
+    @Test(
+        "a date is written in the form that is sent, and read again",
+        arguments: [
+            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+            (1_795_910_400, "Sat, 28 Nov 2026 00:00:00 GMT"),
+        ]
+    )
+    func writesDates(_ seconds: Int, _ text: String) {
+        let time = WallTime(secondsSince1970: seconds)
+        #expect(String(decoding: HTTPDate.text(of: time), as: UTF8.self) == text)
+        #expect(HTTPDate(Array(text.utf8).span, now: time)?.time == time)
+    }
 }

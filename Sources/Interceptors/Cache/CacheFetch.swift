@@ -79,7 +79,7 @@ final class CacheFetch {
         drop()
         if !freshness.isReusable(at: now) {
             let flight = flight
-            for waiter in store.withState({ $0.open(flight) }) { waiter.wake(.goOn) }
+            for waiter in store.withState({ $0.open(flight, at: now) }) { waiter.wake(.goOn) }
         }
         arrived = Arrived(
             status: head.status,
@@ -152,8 +152,10 @@ final class CacheFetch {
     }
 
     /// The response is complete: it is stored, with its trailers where the protocol has them.
-    func store(trailers: HTTPHead, in rpcProtocol: RPCProtocol, at now: Instant) {
-        guard var arrived = arrived.take() else { return }
+    ///
+    /// - Returns: whether there can be room for it.
+    func store(trailers: HTTPHead, in rpcProtocol: RPCProtocol, at now: Instant) -> Bool {
+        guard var arrived = arrived.take() else { return true }
         var behind = HTTPFields()
         for index in 0..<trailers.count {
             let (name, value) = (trailers.name(at: index), trailers.value(at: index))
@@ -173,7 +175,7 @@ final class CacheFetch {
             body: queue.readable.array,
             trailers: behind
         )
-        end(.stored(CachedResponse(content, arrived.freshness, for: flight), arrived.names), at: now)
+        return end(.stored(CachedResponse(content, arrived.freshness, for: flight), arrived.names), at: now) != .goOn
     }
 
     /// The upstream says that the stored response is still good: it is stored with the fields that have come
@@ -232,13 +234,17 @@ final class CacheFetch {
     // MARK: The end
 
     /// The fetch has ended; those that wait are told, the first time.
-    func end(_ end: CacheFlight.End, at now: Instant) {
+    ///
+    /// - Returns: what they are told; nil if it had ended.
+    @discardableResult
+    func end(_ end: CacheFlight.End, at now: Instant) -> CacheWaiter.Word? {
         drop()
-        guard !hasEnded else { return }
+        guard !hasEnded else { return nil }
         hasEnded = true
         let (flight, head) = (flight, head)
         let (waiters, word) = store.withState { $0.end(flight, end, head, at: now) }
         for waiter in waiters { waiter.wake(word) }
+        return word
     }
 
     /// Nothing of a response is kept.

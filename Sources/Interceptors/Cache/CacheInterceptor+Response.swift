@@ -13,8 +13,8 @@ internal import Time
 extension CacheInterceptor {
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
         switch call[stateOf: self] {
-        case .changing(let resource)?:
-            if 200..<400 ~= head.status, call.hasUpstreamResponse { change(resource, head, call) }
+        case .changing(let target)?:
+            if 200..<400 ~= head.status, call.hasUpstreamResponse { change(target, head, call) }
             addStatus("fwd=method", to: head, call)
             return pass(call)
         case .passing(let text)?:
@@ -26,21 +26,26 @@ extension CacheInterceptor {
     }
 
     /// An unsafe request has been successful (RFC 9111 §4.4).
-    private func change(_ resource: Int, _ head: HTTPHead, _ call: Call) {
-        var resources = [resource]
+    private func change(_ target: CacheTarget, _ head: HTTPHead, _ call: Call) {
+        var targets = [target.bytes]
         for name in Self.locations {
             guard let index = head.first(name) else { continue }
             let received = call.received
-            let target = CacheTarget(head.value(at: index), of: call.request, host: received.authority)
-            guard let target else { continue }
-            key.writeResource(call, target.bytes.span)
-            resources.append(key.resource)
+            if let other = target.resolve(head.value(at: index), callersHost: received.authority) {
+                targets.append(other)
+            }
+        }
+        let resources = targets.map { changed in
+            key.writeResource(call, host: target.host.span, changed.span)
+            return key.resource
         }
         store?.withState { state in
             for resource in resources { state.change(resource: resource) }
         }
     }
 
+    /// Who stores a response says when it was received, where the upstream does not say when it made it (RFC 9110 §6.6.1).
+    private static let date = FieldName("date")
     private static let locations = [FieldName("location"), FieldName("content-location")]
 
     private func responseHead(_ head: HTTPHead, _ call: Call, _ fetch: CacheFetch) -> Verdict {
@@ -52,6 +57,7 @@ extension CacheInterceptor {
             return decidedHere(head, call, fetch)
         }
         let times = CacheRule.Times(requested: fetch.flight.began, received: now, wall: Clock.wall)
+        if isPlain(call), head.first(Self.date) == nil { head.add(Self.date, HTTPDate.text(of: Clock.wall).span) }
         let hasCredentials = fetch.head.first(.authorization) != nil && !sharesCredentials
         let rule = isRPC ? rpcRule : plan.rule
         if head.status == 304, fetch.validates,
@@ -65,10 +71,11 @@ extension CacheInterceptor {
         }
         let isWhole = request.method.equals("GET") || isRPC && head.status == 200
         let freshness = isWhole ? rule.freshness(of: head, hasCredentials: hasCredentials, times) : nil
+        let isOfUse = freshness?.isOfUse(hasValidator: Self.hasValidator(head)) == true
         note(.miss, fetch, call)
         let isTooLarge = head.contentLength ?? 0 > store?.settings.object ?? 0
         if freshness != nil, isTooLarge { worker.limitHit(.cacheObject) }
-        guard let freshness, !isTooLarge else {
+        guard let freshness, isOfUse, !isTooLarge else {
             fetch.end(.passed, at: now)
             addStatus(fetch.cause, to: head, call)
             return fetch.isBackground ? .reset : pass(call)
@@ -77,6 +84,9 @@ extension CacheInterceptor {
         addStatus(fetch.cause, isStored: true, to: head, call)
         return .next
     }
+
+    private static let validators = [FieldName("etag"), FieldName("last-modified")]
+    private static func hasValidator(_ head: HTTPHead) -> Bool { validators.contains { head.first($0) != nil } }
 
     /// Whether the request of a call has no message in its body.
     func isPlain(_ call: Call) -> Bool { call.rpcProtocol == .http || call.rpcProtocol == .connectGet }
@@ -121,7 +131,7 @@ extension CacheInterceptor {
     private func validated(_ response: CachedResponse, _ call: Call, _ fetch: CacheFetch) -> Verdict {
         note(.revalidated, fetch, call)
         let reply = CacheReply(response, CacheRequest(fetch.head), fetch.head, for: call, scratch)
-        return .respondStored(reply.response("fwd=stale; fwd-status=304", at: call.now))
+        return .respondStored(reply.response(fetch.cause, "; fwd-status=304", at: call.now))
     }
 
     func note(_ result: CacheLabel, _ fetch: CacheFetch, _ call: Call) {
@@ -151,7 +161,8 @@ extension CacheInterceptor {
             fetch.end(.failed, at: call.now)
             return .next
         }
-        fetch.store(trailers: end.trailers, in: rpcProtocol, at: call.now)
+        let hasRoom = fetch.store(trailers: end.trailers, in: rpcProtocol, at: call.now)
+        if !hasRoom { worker.limitHit(.cacheRoom) }
         return .next
     }
 

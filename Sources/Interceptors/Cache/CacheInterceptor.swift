@@ -17,8 +17,8 @@ final class CacheInterceptor: Interceptor {
         case waiting(CacheWait)
         /// It fetches a response.
         case fetching(CacheFetch)
-        /// It may change its target, of which this is the hash.
-        case changing(Int)
+        /// It may change its target.
+        case changing(CacheTarget)
         /// It passes by, and its caller is told why.
         case passing(StaticString)
     }
@@ -72,7 +72,7 @@ final class CacheInterceptor: Interceptor {
     private func plainHead(_ call: Call) -> Verdict {
         let request = call.request
         if request.method.equals("GET") || request.method.equals("HEAD") {
-            return call.awaitsBody ? bypass(call) : decide(call, nil)
+            return decide(call, nil)
         }
         guard !request.method.equals("OPTIONS"), !request.method.equals("TRACE") else { return pass(call) }
         call.note(cache: .bypass)
@@ -80,9 +80,8 @@ final class CacheInterceptor: Interceptor {
     }
 
     private func changing(_ call: Call) -> Verdict {
-        let request = call.request
-        key.writeResource(call, request.target)
-        call[stateOf: self] = .changing(key.resource)
+        // As it stands here: a `rewrite` behind the cache is no part of keys.
+        call[stateOf: self] = .changing(CacheTarget(of: call))
         return .next
     }
 
@@ -136,7 +135,10 @@ final class CacheInterceptor: Interceptor {
     private func decide(_ call: Call, _ word: CacheWaiter.Word?, _ wait: CacheWait?) -> Verdict? {
         guard let store else { return pass(call) }
         let (request, head) = (CacheRequest(call.request), call.request)
-        guard !isOutside(request, call) else { return bypass(call) }
+        guard !isOutside(request, call) else {
+            guard request.control.flags.contains(.onlyIfCached) else { return bypass(call) }
+            return settle(.lack, request, call, wait, hasWaited: false)
+        }
         key.write(call, wait?.message)
         var query = CacheState.Query(request, head, key: key.bytes, resource: key.resource, at: call.now)
         query.hasCredentials = request.traits.contains(.authorization) && !sharesCredentials
@@ -162,6 +164,7 @@ final class CacheInterceptor: Interceptor {
     /// Whether the cache is not asked about a request.
     private func isOutside(_ request: CacheRequest, _ call: Call) -> Bool {
         if request.control.flags.contains(.noStore) || request.traits.contains(.precondition) { return true }
+        if isPlain(call), call.awaitsBody { return true }
         return request.traits.contains(.cookie) && !sharesCookies || key.isAmbiguous(call)
     }
 

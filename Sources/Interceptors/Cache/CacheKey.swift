@@ -14,8 +14,8 @@ final class CacheKey {
     private let template: Template?
     private let around: CacheSurroundings
     private let scopes: CacheScopes
-    /// The numbers of what stands around the cache, for calls to each upstream.
-    private var numbers: [ObjectIdentifier: (upstream: Upstream, number: Int)] = [:]
+    /// The numbers of what stands around the cache, for calls to each upstream, and for those that have none.
+    private var numbers: [ObjectIdentifier?: (upstream: Upstream?, number: Int)] = [:]
 
     /// Writes keys with the values of a template.
     ///
@@ -28,10 +28,11 @@ final class CacheKey {
     }
 
     private func scope(of call: Call) -> Int {
-        guard let upstream = call.upstream else { return 0 }
-        if let known = numbers[ObjectIdentifier(upstream)] { return known.number }
-        let number = scopes.number(of: around, upstream.settings)
-        numbers[ObjectIdentifier(upstream)] = (upstream, number)
+        let upstream = call.upstream
+        let identity = upstream.map(ObjectIdentifier.init)
+        if let known = numbers[identity] { return known.number }
+        let number = scopes.number(of: around, upstream?.settings)
+        numbers[identity] = (upstream, number)
         return number
     }
 
@@ -47,7 +48,7 @@ final class CacheKey {
     ///   - message: the message of its request, if it is one of RPC.
     func write(_ call: Call, _ message: [UInt8]?) {
         let request = call.request
-        writeResource(call, request.target)
+        writeResource(call, host: request.authority, request.target)
         bytes.append(decimal: scope(of: call))
         bytes.append(byte: 0)
         template?.renderKey(for: call, to: bytes)
@@ -72,14 +73,19 @@ final class CacheKey {
     }
 
     /// Writes the name of a target of the upstream of a call, which its key begins with.
-    func writeResource(_ call: Call, _ target: Span<UInt8>) {
-        let (received, request, bytes) = (call.received, call.request, bytes)
+    ///
+    /// - Parameters:
+    ///   - call: the call.
+    ///   - host: the host that its request names at the cache.
+    ///   - target: the path and the query.
+    func writeResource(_ call: Call, host: Span<UInt8>, _ target: Span<UInt8>) {
+        let (received, bytes) = (call.received, bytes)
         bytes.removeAll()
         if let name = call.upstreamName { bytes.append(text: name) }
         bytes.append(byte: 0)
         append(host: received.authority)
         bytes.append(byte: 0)
-        append(host: request.authority)
+        append(host: host)
         bytes.append(byte: 0)
         bytes.append(target)
         resource = bytes.readable.seededHash

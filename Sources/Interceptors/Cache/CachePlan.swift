@@ -62,7 +62,10 @@ struct CachePlan: InterceptorPlan, SharesResponses {
                 "wait",
                 .duration,
                 default: "5s",
-                "How long a call waits for the same response that another call fetches, before it fetches it too."
+                """
+                How long a call waits for the same response that another call fetches, before it fetches it too. With \
+                `0s` or `none` it does not wait.
+                """
             ),
             Option("rpc", .section(CacheMethods.options), "The unary RPCs to store, in addition to Connect GET."),
         ],
@@ -110,6 +113,7 @@ struct CachePlan: InterceptorPlan, SharesResponses {
         methods = section.has("rpc") ? CacheMethods(section.section("rpc")) : nil
         around = CacheSurroundings(
             chain: context.chain.filter { !CallerDependence.watches($0.kind) },
+            place: context.chain.prefix { $0.name != context.name }.count { $0.kind == Self.kind.name },
             calls: context.resources.calls.settings,
             mocks: context.resources.mocks
         )

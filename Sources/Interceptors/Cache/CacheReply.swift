@@ -41,9 +41,10 @@ struct CacheReply {
     ///
     /// - Parameters:
     ///   - status: what `cache-status` says of it; the time that is left of its freshness is added.
+    ///   - detail: what it says behind that.
     ///   - now: the time.
     /// - Returns: the response, to be sent at once.
-    func response(_ status: StaticString, at now: Instant) -> StoredResponse {
+    func response(_ status: StaticString, _ detail: StaticString = "", at now: Instant) -> StoredResponse {
         let head = call.makeHead()
         head.status = response.status
         switch part {
@@ -62,6 +63,7 @@ struct CacheReply {
         addAge(to: head, at: now)
         call.addCacheStatus(to: head) { text in
             text.append(status)
+            text.append(detail)
             text.append("; ttl=")
             text.append(decimal: response.freshness.remaining(at: now).seconds)
         }

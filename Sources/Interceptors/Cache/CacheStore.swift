@@ -36,6 +36,8 @@ public final class CacheStore: Sendable {
 struct CacheSurroundings: Equatable, Sendable {
     /// The items of the chain, without those that only watch.
     let chain: [ChainItem]
+    /// How many caches stand before it: each has responses of its own, or one would wait for what another fetches.
+    let place: Int
     /// The named calls of the file.
     let calls: [CallSettings]
     /// The mocks of the file.
@@ -49,14 +51,14 @@ final class CacheScopes: Sendable {
     private static let limit = 4096
 
     private struct Known {
-        var scopes: [(around: CacheSurroundings, upstream: UpstreamSettings, number: Int)] = []
+        var scopes: [(around: CacheSurroundings, upstream: UpstreamSettings?, number: Int)] = []
         var last = 0
     }
 
     private let known = Locked(Known())
 
-    /// The number of some surroundings and an upstream, which is the same for those that say the same.
-    func number(of around: CacheSurroundings, _ upstream: UpstreamSettings) -> Int {
+    /// The number of some surroundings and an upstream, if there is one; the same for those that say the same.
+    func number(of around: CacheSurroundings, _ upstream: UpstreamSettings?) -> Int {
         known.withLock { known in
             let scope = known.scopes.first { $0.upstream == upstream && $0.around == around }
             if let scope { return scope.number }

@@ -1,33 +1,70 @@
 internal import Bytes
 internal import HTTP
+internal import Proxy
 
-/// The path and the query of a URL that a response names, if that is of the server of its request.
+/// The target of a request that may change it, as it stands at the cache, and what its response names besides.
 struct CacheTarget {
-    let bytes: [UInt8]
+    /// The host that the request names.
+    let host: [UInt8]
+    private let path: [UInt8]
+    private let query: [UInt8]
 
-    /// Reads an absolute URL or a relative reference (RFC 3986 §4.2).
+    init(of call: Call) {
+        let request = call.request
+        let target = request.target.array
+        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        (host, path, query) = (request.authority.array, Array(target[..<end]), Array(target[end...]))
+    }
+
+    /// The path and the query.
+    var bytes: [UInt8] { path + query }
+
+    /// Resolves a reference in the response (RFC 3986 §5.2.2).
     ///
     /// - Parameters:
     ///   - value: the reference.
-    ///   - request: the head of the request, with whose path a relative reference begins.
-    ///   - host: the host that the caller has named.
-    init?(_ value: Span<UInt8>, of request: HTTPHead, host: Span<UInt8>) {
-        let end = value.firstIndex(of: UInt8(ascii: "#")) ?? value.count
-        let url = value.extracting(0..<end)
-        if url.hasPrefix("/"), !url.hasPrefix("//") {
-            bytes = url.array
-            return
+    ///   - caller: the host that the caller has named, which the upstream may know, too.
+    /// - Returns: the path and the query; nil if they are of another server.
+    func resolve(_ value: Span<UInt8>, callersHost caller: Span<UInt8>) -> [UInt8]? {
+        var rest = value.extracting(0..<(value.firstIndex(of: UInt8(ascii: "#")) ?? value.count))
+        if let colon = rest.schemeEnd {
+            let scheme = rest.extracting(0..<colon)
+            guard scheme.equalsIgnoringCase("http") || scheme.equalsIgnoringCase("https") else { return nil }
+            rest = rest.extracting(colon + 1..<rest.count)
+            guard rest.hasPrefix("//") else { return nil }
         }
-        guard url.firstIndex(of: UInt8(ascii: ":")) != nil || url.hasPrefix("//") else {
-            let path = request.path.array
-            bytes = path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)] + url.array
-            return
+        guard rest.hasPrefix("//") else { return relative(rest) }
+        rest = rest.extracting(2..<rest.count)
+        let end = ["/", "?"].compactMap { rest.firstIndex(of: UInt8(ascii: $0)) }.min() ?? rest.count
+        let named = rest.extracting(0..<end)
+        guard Host.equal(named, caller) || Host.equal(named, host.span) else { return nil }
+        let target = rest.extracting(end..<rest.count).array
+        return Self.withoutDots(target.first == UInt8(ascii: "/") ? target : [UInt8(ascii: "/")] + target)
+    }
+
+    private func relative(_ reference: Span<UInt8>) -> [UInt8] {
+        guard reference.count > 0 else { return bytes }
+        switch reference[0] {
+        case UInt8(ascii: "/"): return Self.withoutDots(reference.array)
+        case UInt8(ascii: "?"): return path + reference.array
+        default:
+            let directory = path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[...$0]) } ?? [UInt8(ascii: "/")]
+            return Self.withoutDots(directory + reference.array)
         }
-        let start = url.hasPrefix("https://") ? 8 : url.hasPrefix("http://") ? 7 : url.hasPrefix("//") ? 2 : 0
-        guard start > 0 else { return nil }
-        let slash = url.firstIndex(of: UInt8(ascii: "/"), from: start) ?? url.count
-        let named = url.extracting(start..<slash)
-        guard Host.equal(named, host) || Host.equal(named, request.authority) else { return nil }
-        bytes = slash < url.count ? url.extracting(slash..<url.count).array : [UInt8(ascii: "/")]
+    }
+
+    private static func withoutDots(_ target: [UInt8]) -> [UInt8] {
+        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        return URLPath.withoutDotSegments(Array(target[..<end])) + target[end...]
+    }
+}
+
+extension Span<UInt8> {
+    /// Where the colon behind a scheme is, if there is a scheme.
+    fileprivate var schemeEnd: Int? {
+        guard let colon = firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let before = extracting(0..<colon)
+        let isPath = ["/", "?"].contains { before.firstIndex(of: UInt8(ascii: $0)) != nil }
+        return isPath ? nil : colon
     }
 }

@@ -127,6 +127,11 @@ final class Mock: Sendable {
         }
     }
 
+    /// What of a caller its responses depend on, as `CallerDependence` names it.
+    var callerParts: Set<String> {
+        rules.reduce(CallerDependence.parts(of: settings.node)) { $0.union($1.callerParts) }
+    }
+
     /// How much of a request some rule asks for.
     let asks: MockContext.Known
 

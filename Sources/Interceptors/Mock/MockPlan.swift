@@ -7,7 +7,7 @@ internal import Proxy
 internal import RPC
 
 /// Has a mock serve calls.
-struct MockPlan: InterceptorPlan, Typed {
+struct MockPlan: InterceptorPlan, Typed, DependsOnCaller {
     static let kind = InterceptorKind(
         name: "mock",
         summary: """
@@ -62,6 +62,8 @@ struct MockPlan: InterceptorPlan, Typed {
             section.report("a mock with \"diff\" needs the upstream; write unmatched: next", at: "name")
         }
     }
+
+    var callerParts: Set<String> { mock?.callerParts ?? [] }
 
     func check(_ types: TypeCheck) { mock?.check(types) }
 

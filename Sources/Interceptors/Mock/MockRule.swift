@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Documents
 internal import Events
+internal import HTTP
 internal import Protocols
 internal import Proxy
 
@@ -21,6 +22,8 @@ final class MockRule: Sendable {
     let index: Int
     /// What is asked of the head; none asks nothing.
     private let condition: Condition?
+    /// What of a caller that depends on.
+    let callerParts: Set<String>
     private let url: MockURL?
     /// What is asked of the first message.
     private let json: [JSONCondition]
@@ -49,6 +52,7 @@ final class MockRule: Sendable {
         let when = section.section("when")
         let head = ConditionSettings(when)
         condition = head.isEmpty ? nil : Condition(head, into: section.diagnostics)
+        callerParts = CallerDependence.parts(of: head)
         url = MockURL(when)
         json = JSONCondition.all(when)
         body = when.node("body").map { JSONTest($0, ofText: true, into: section.diagnostics) }
@@ -72,6 +76,7 @@ final class MockRule: Sendable {
     init(recorded document: Section, number: Int, index: Int, _ form: TapeForm) {
         self.index = index
         (condition, url, json, body, messages, state, signal) = (nil, nil, [], nil, nil, nil, nil)
+        callerParts = Set(form.headers.map { "header:\(String(decoding: $0.bytes, as: UTF8.self))" })
         recorded = TapeIdentity(document, form)
         times = 1
         script = MockScript(recorded: document, form)

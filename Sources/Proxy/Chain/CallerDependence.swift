@@ -1,4 +1,4 @@
-internal import Configuration
+public import Configuration
 internal import HTTP
 
 /// A plan whose interceptor gives responses of one call to others.
@@ -60,7 +60,7 @@ public enum CallerDependence {
     }
 
     /// What the texts of some options depend on, without those below a name that `isKnown` returns true for.
-    static func parts(of node: Node, unless isKnown: (String) -> Bool = { _ in false }) -> Set<String> {
+    public static func parts(of node: Node, unless isKnown: (String) -> Bool = { _ in false }) -> Set<String> {
         switch node.content {
         case .null: []
         case .scalar(let text, _): parts(of: text)
@@ -98,7 +98,7 @@ public enum CallerDependence {
     }
 
     /// What a condition asks of the caller.
-    static func parts(of condition: ConditionSettings?) -> Set<String> {
+    public static func parts(of condition: ConditionSettings?) -> Set<String> {
         guard let condition else { return [] }
         var parts = Set(condition.headers.map { "header:\($0.name)" })
         if !condition.peerUsers.isEmpty { parts.insert("peer.uid") }
@@ -160,9 +160,12 @@ extension ChainPlan {
                 let problem =
                     "\(Diagnostic.quote(item.name)) depends on \(names), but \(Diagnostic.quote(link.name)) gives the "
                     + "responses to other callers"
+                let move = "move \(Diagnostic.quote(item.name)) before it"
                 let advice =
-                    other > index ? "or move \(Diagnostic.quote(item.name)) before it" : "or write that header in it"
-                diagnostics.report("\(problem); add \(names) to its \"key\", \(advice)", at: item.kindMark)
+                    missing.contains("peer.unit")
+                    ? "a \"key\" cannot name units, so \(move)"
+                    : "add \(names) to its \"key\", or \(other > index ? move : "write that header in it")"
+                diagnostics.report("\(problem); \(advice)", at: item.kindMark)
             }
         }
     }

@@ -19,6 +19,20 @@ def test_only_if_cached_never_reaches_the_upstream(cached, recorder):
     assert len(upstream.requests) == 1
 
 
+@pytest.mark.parametrize(
+    "more",
+    [{"cookie": "a=b"}, {"if-match": '"a"'}, {"cache-control": "only-if-cached, no-store"}, {"content-length": "1"}],
+    ids=lambda more: next(iter(more)),
+)
+def test_nor_where_the_cache_would_be_passed_by(cached, recorder, more):
+    upstream = recorder(numbered(FRESH))
+    with cached(upstream).http() as http:
+        content = b"x" if "content-length" in more else None
+        got = http.request("GET", "/", headers={"cache-control": "only-if-cached"} | more, content=content)
+    assert got.status_code == 504
+    assert not upstream.requests
+
+
 @pytest.mark.parametrize("directives", ["no-cache", "max-age=0", "max-age=10", "min-fresh=50"])
 def test_what_is_too_old_for_the_caller_is_fetched(cached, recorder, directives):
     upstream = recorder(numbered(FRESH, "age: 20"))

@@ -36,6 +36,29 @@ def test_a_revalidation(cached, recorder):
     assert "hit" not in shown[-1]
 
 
+def test_a_validation_that_the_caller_wants(cached, recorder):
+    def send(request):
+        return response(b"body", FRESH, 'etag: "a"', status=304 if request.header("if-none-match") else 200)
+
+    with cached(recorder(send)).http() as http:
+        http.get("/")
+        shown = status(http.get("/", headers={"cache-control": "no-cache"}))
+    assert re.fullmatch(r"martlet; fwd=request; fwd-status=304; ttl=\d+", shown)
+
+
+def test_what_is_stale_is_shown_and_counted(cached, recorder):
+    """Served in place of an error, and while it is validated."""
+    responses = iter([response(b"body", *NEARLY_STALE)])
+    proxy = cached(recorder(lambda request: next(responses, response(b"", status=503))), before=[{"log": {}}], stale_if_error="1h")
+    with proxy.http() as http:
+        http.get("/")
+        shown = []
+        eventually(lambda: shown.append(status(http.get("/"))) or "hit" not in shown[-1], what="a stale response")
+    assert re.fullmatch(r"martlet; fwd=stale; detail=stale_if_error; ttl=-?\d+", shown[-1])
+    assert proxy.metrics().total("martlet_cache_requests_total", result="stale") == 1
+    proxy.stdout.wait(r'"cache":\s*"stale"')
+
+
 def test_what_does_not_look_into_the_cache(cached, recorder):
     with cached(recorder(numbered(FRESH))).http() as http:
         http.get("/")

@@ -54,12 +54,49 @@ def test_other_urls_stay(start):
 
 
 @pytest.mark.parametrize("name", ["location", "content-location"])
-@pytest.mark.parametrize("target", ["/b", "b", "http://a.example/b"])
-def test_what_the_response_points_to(start, name, target):
-    http = start(201, f"{name}: {target}")
+@pytest.mark.parametrize(
+    "reference, target",
+    [
+        ("/b", "/b"),
+        ("b", "/d/b"),
+        ("./b", "/d/b"),
+        ("../b", "/b"),
+        ("../../b", "/b"),
+        ("../x/../b", "/b"),
+        ("?x=1", "/d/a?x=1"),
+        ("b?t=1:2", "/d/b?t=1:2"),
+        ("b#part", "/d/b"),
+        ("//a.example/b", "/b"),
+        ("http://a.example/b", "/b"),
+        ("HTTP://A.example/d/../b?c", "/b?c"),
+        ("http://a.example?c", "/?c"),
+        ("http://a.example", "/"),
+    ],
+)
+def test_what_the_response_points_to(start, name, reference, target):
+    http = start(201, f"{name}: {reference}")
+    http.get(target)
+    http.post("/d/a")
+    assert http.get(target).text == "2"
+
+
+def test_a_host_that_is_changed_behind_the_cache(cached, recorder):
+    """The key of the GET has the host that the cache has seen."""
+    numbers = itertools.count(1)
+    upstream = recorder(lambda request: response(next(numbers), FRESH, "location: /b"))
+    proxy = cached(upstream, behind=[{"rewrite": {"authority": "inner.example"}}])
+    with proxy.http() as http:
+        assert [http.get("/a").text, http.get("/b").text] == ["1", "2"]
+        http.post("/a")
+        assert [http.get("/a").text, http.get("/b").text] == ["4", "5"]
+
+
+@pytest.mark.parametrize("reference", ["ftp://a.example/b", "http:b", "mailto:a@a.example"])
+def test_what_is_no_url_of_http(start, reference):
+    http = start(201, f"location: {reference}")
     http.get("/b")
     http.post("/a")
-    assert http.get("/b").text == "2"
+    assert http.get("/b").text == "1"
 
 
 @pytest.mark.parametrize("name", ["location", "content-location"])

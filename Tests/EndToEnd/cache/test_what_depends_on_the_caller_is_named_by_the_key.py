@@ -24,6 +24,12 @@ BEHIND = {
         }
     },
 }
+MOCKS = {
+    "header": {"rules": [{"when": {"header": {"x-tenant": "a"}}, "respond": {"body": "for a"}}, {"respond": {"body": "for all"}}]},
+    "method": {"methods": {"Get": {"when": {"header": {"x-tenant": "a"}}, "respond": {"json": {}}}}},
+    "template": {"rules": [{"respond": {"body": TENANT}}]},
+    "state": {"rules": [{"state": {"of": TENANT, "is": "start", "becomes": "on"}, "respond": {"body": "first"}}, {"respond": {}}]},
+}
 CALLS = {name: {"url": "http://127.0.0.1:1/", "headers": {"x-t": TENANT}} for name in ("who", "login")}
 
 
@@ -45,6 +51,23 @@ def test_behind_the_cache(errors, item):
     (error,) = errors([{"cache": {"in": "small"}}, item])
     assert "{header:x-tenant}" in error
     assert not errors([{"cache": {"in": "small", "key": TENANT}}, item])
+
+
+@pytest.mark.parametrize("mock", MOCKS.values(), ids=MOCKS)
+def test_a_mock_behind_the_cache(errors, mock):
+    (error,) = errors([{"cache": {"in": "small"}}, {"mock": "some"}], mocks={"some": mock})
+    assert "{header:x-tenant}" in error
+    assert not errors([{"cache": {"in": "small", "key": TENANT}}, {"mock": "some"}], mocks={"some": mock})
+
+
+def test_a_mock_for_all_callers(errors):
+    mock = {"rules": [{"when": {"path": "/a"}, "respond": {"body": "{path}"}}]}
+    assert not errors([{"cache": {"in": "small"}}, {"mock": "some"}], mocks={"some": mock})
+
+
+def test_the_unit_of_a_caller_is_no_part_of_a_key(errors):
+    (error,) = errors([{"cache": {"in": "small"}}, {"respond": {"status": 200}, "when": {"peer": {"unit": "a.service"}}}])
+    assert error.endswith('a "key" cannot name units, so move "respond" before it')
 
 
 @pytest.mark.parametrize("kind", ["log", "metrics", "trace", {"limit": {"rate": "1/s", "key": TENANT}}])

@@ -20,6 +20,7 @@ def is_stored(http, path="/"):
         ["Cache-Control: Max-Age=60, NO-STORE"],
         [FRESH, "set-cookie: session=1"],
         [FRESH, "vary: *"],
+        [FRESH, "vary: " + ", ".join(f"x-{number}" for number in range(17))],
         [FRESH, "vary: accept, *"],
         [],
         ["cache-control: public"],
