@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from machine.service import responses
-from support.callers import Callers, call
+from support.callers import Callers, SlowCall, call
 
 # On one system many, on the other enough to see that it is no different.
 UPGRADES = {("bookworm", "martlet.service"): 100}
@@ -51,6 +51,18 @@ def test_the_service_goes_on_as_before(service):
     assert service.martlet("upgrade").returncode == 0
     assert service.control("stop").returncode == 0
     assert service.state == "inactive" and service.show("Result") == "success"
+
+
+@pytest.mark.parametrize("action", ["restart", "stop"])
+def test_calls_of_the_old_process_end_through_a(service, action):
+    """systemd sends SIGTERM to what is left of the service, too, and again when its main process has ended."""
+    service.start(responses(delay="4s"))
+    slow = SlowCall()
+    service.wait_for_calls(1)
+    assert service.martlet("upgrade").returncode == 0
+    assert service.control(action).returncode == 0
+    assert slow.result() == (200, "ok")
+    assert service.state == ("active" if action == "restart" else "inactive")
 
 
 def test_a_program_that_fails(machine, service):

@@ -18,8 +18,10 @@ extension Daemon {
         case SIGUSR1: lineWriters.reopen()
         case SIGUSR2: dump()
         case SIGQUIT: stop(.failure)
+        // It is for the new process: systemd sends it to all of the service, and again to those that are left.
+        case SIGTERM where ending.isReplaced: break
         default:
-            if ending.hasSignal { return stop(.failure) }
+            if ending.hasSignal || ending.isReplaced { return stop(.failure) }
             ending.hasSignal = true
             if workers == nil { stop(.success) } else { drain() }
         }
@@ -78,9 +80,10 @@ extension Daemon {
         spans?.end()
         metrics?.end()
         listeners?.close()
-        for server in admin.servers { server.close() }
         if workers != nil { log.log(.info, "stopped") }
         lineWriters.finish()
+        // Last of all: who waits for the end goes by these.
+        for server in admin.servers { server.close() }
         let exit = ending.exit ?? .success
         guard let job else { return exit }
         return job.status.map(Exit.init(code:)) ?? (exit == .success ? .failure : exit)

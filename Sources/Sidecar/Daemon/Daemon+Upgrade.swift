@@ -69,6 +69,7 @@ extension Daemon {
 
     private func handOver(to process: Int32, then: @escaping () -> Void) {
         log.log(.info, "upgraded", ("pid", "\(process)"))
+        ending.isReplaced = true
         listeners?.handOver()
         for server in admin.servers { server.handOver() }
         manager.handOver(to: process)

@@ -298,6 +298,7 @@ final class Daemon {
     /// All workers go by a new configuration: what it has no use for is closed.
     func settle(_ change: ListenerSet.Change) {
         guard let workers, let listeners else { return }
+        if let shortage = listeners.shortageOfStore { log.log(.warn, shortage) }
         let surplus = listeners.surplus
         guard !surplus.isEmpty else { return listeners.settle(change) }
         workers.post(each: { index in

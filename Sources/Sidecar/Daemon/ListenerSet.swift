@@ -177,6 +177,9 @@ final class ListenerSet {
         stored.settle(open.values)
     }
 
+    /// Which sockets close when the service is restarted, for people; nil if none does.
+    var shortageOfStore: String? { stored.shortage(open.values) }
+
     /// Closes all sockets but those of some listeners; no worker uses them any more.
     ///
     /// Callers can still connect to those that systemd holds.

@@ -19,10 +19,14 @@ final class ServiceManager {
     /// Whether a service manager started the daemon and is told what it does.
     var isThere: Bool { socket != nil }
 
+    /// How many sockets it holds: as `$FDSTORE` says from systemd 254 on, or else as the shipped unit has it.
+    let storeLimit: Int
+
     /// Takes the variables from the environment, so that no child sees them.
     init(loop: EventLoop, isMain: Bool) {
         (self.loop, self.isMain) = (loop, isMain)
         socket = Environment.value("NOTIFY_SOCKET").flatMap { NotifySocket(to: $0, loop: loop) }
+        storeLimit = Environment.value("FDSTORE").flatMap { Int($0) } ?? 64
         startWatchdog()
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsafe unsetenv(name) }
     }

@@ -69,13 +69,27 @@ final class StoredSockets {
 
     /// Has the manager hold the sockets in use, and close what an earlier process has left and nobody uses.
     func settle(_ open: some Collection<ListenerSet.Open>) {
-        for listener in open where listener.key.address.canBeStored {
-            for socket in listener.sockets where !socket.isCopy && !socket.isHeld { manager.store(socket) }
-        }
         for socket in unused(by: open) { discard(socket) }
+        let sockets = storable(of: open)
+        // What it has no room for it would close, and say nothing.
+        let room = manager.storeLimit - sockets.count { $0.isHeld }
+        for socket in sockets.filter({ !$0.isHeld }).prefix(max(0, room)) { manager.store(socket) }
         for name in useless { manager.remove(name) }
         left = []
         useless = []
+    }
+
+    private func storable(of open: some Collection<ListenerSet.Open>) -> [ListenSocket] {
+        open.filter(\.key.address.canBeStored).flatMap(\.sockets).filter { !$0.isCopy }
+    }
+
+    /// Which sockets close when the service is restarted, and what to do about it; nil if the manager holds all.
+    func shortage(_ open: some Collection<ListenerSet.Open>) -> String? {
+        let count = storable(of: open).count
+        guard manager.isThere, manager.isMain, count > manager.storeLimit else { return nil }
+        let problem =
+            "there are \(count) listening sockets, and systemd holds \(manager.storeLimit) of them in a restart"
+        return "\(problem); write FileDescriptorStoreMax=\(count) into the unit, or lower \"workers\""
     }
 
     /// Closes a socket that no worker uses any more, here and at the manager.

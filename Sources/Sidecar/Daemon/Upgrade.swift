@@ -53,7 +53,7 @@ final class Upgrade {
     ///   - process: its number.
     ///   - channel: what it says comes there.
     ///   - loop: the loop of the main thread.
-    ///   - limit: the time within which it must be ready.
+    ///   - limit: the time within which it must be ready, and then serve.
     ///   - kill: ends it.
     ///   - done: called once, with its number when it serves.
     init(
@@ -67,7 +67,10 @@ final class Upgrade {
         (self.process, self.channel, self.loop, self.kill, self.done) = (process, channel, loop, kill, done)
         channel.listen(on: loop) { [unowned self] text in
             switch text.map(UpgradeMessage.init) {
-            case .ready: channel.send(TurnMessage.serve.rawValue)
+            case .ready:
+                // What it accepts from now on must not be cut off for the time that it took to get ready.
+                self.timer?.arm(after: limit)
+                channel.send(TurnMessage.serve.rawValue)
             case .serving: finish(.success(process))
             case .failed(let lines): finish(.failure(.init(lines: lines)))
             case nil: finish(.failure(.init(lines: ["the new process has ended; its log says why"])))

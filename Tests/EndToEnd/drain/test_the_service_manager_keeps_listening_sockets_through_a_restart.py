@@ -152,6 +152,18 @@ def test_a_reload_stores_and_releases(serve, port, tmp_path):
         os.close(descriptor)
 
 
+def test_what_the_manager_has_no_room_for_is_told(serve, port):
+    """It would close the others, and say nothing."""
+    service = serve(configuration(f"127.0.0.1:{port}", workers=3))
+    service.manager.environment["FDSTORE"] = "2"
+    service.start()
+    service.daemon.stderr.wait(r"there are 3 listening sockets, and systemd holds 2 of them in a restart; write FileDescriptorStoreMax=3")
+    assert len(service.store) == 2
+    assert service.restart() == 0
+    call(("127.0.0.1", port))
+    assert len(service.store) == 2
+
+
 def test_the_file_of_a_unix_socket_stays_and_has_its_new_mode(serve, tmp_path):
     path = tmp_path / "rpc.sock"
     service = serve(configuration(f"unix:{path}", more=', mode: "0600"'))

@@ -1,5 +1,6 @@
 """A new process takes the place of the old one, and no caller notices."""
 
+import os
 import shutil
 import signal
 import socket
@@ -113,6 +114,43 @@ def test_a_call_under_way_ends_in_the_old_process_and_new_ones_begin_in_the_new(
     assert caller.response().status == 200
     proxy.wait_for_end(old)
     proxy.stderr.wait(rf"\bupgraded pid={proxy.pid}")
+
+
+def test_a_stop_of_the_service_ends_no_call_of_the_old_process(upgraded, address, recorder):
+    """systemd sends SIGTERM to all processes of the service, and again to those that are left when the main one has ended."""
+    gate = threading.Event()
+
+    def response(request):
+        gate.wait(20)
+        return OK
+
+    upstream = recorder(response)
+    proxy = upgraded(f"listen: {address}\nupstream: {upstream.url}\n")
+    old = proxy.pid
+    caller = proxy.connect()
+    caller.send(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
+    eventually(lambda: upstream.requests)
+    assert proxy.upgrade().code == 0
+    for process in (proxy.pid, old, old):
+        os.kill(process, signal.SIGTERM)
+    proxy.wait_for_end(proxy.pid)
+    os.kill(old, signal.SIGTERM)
+    gate.set()
+    assert caller.response().status == 200
+    proxy.wait_for_end(old)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_the_old_process_can_be_ended_at_once(upgraded, address, recorder, number):
+    upstream = recorder(lambda request: OK if threading.Event().wait(5) else OK)
+    proxy = upgraded(f"listen: {address}\nupstream: {upstream.url}\n")
+    old = proxy.pid
+    caller = proxy.connect()
+    caller.send(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
+    eventually(lambda: upstream.requests)
+    assert proxy.upgrade().code == 0
+    os.kill(old, number)
+    proxy.wait_for_end(old, within=4)
 
 
 def test_the_new_process_is_the_main_one_of_the_service(upgraded, address, notify, recorder):
