@@ -41,9 +41,23 @@ extension Call {
         case .continues where end: abandon(resumption, .rejected)
         case .continues(let count): continueResponse(resumption, skipping: count)
         case .changed: abandon(resumption, .changed)
+        case .unavailable: resumeLater(resumption)
         case .rejected: abandon(resumption, .rejected)
         }
         return false
+    }
+
+    /// The upstream cannot continue the response yet, which counts as an attempt without a response.
+    private func resumeLater(_ resumption: Resumption) {
+        guard let attempt = upstreamLeg.attempt, let cause = resumption.cause else { return }
+        skip(resumption, .failed)
+        switch resumeDelay(resumption, on: attempt.upstream) {
+        case .failure(let skipped): abandon(resumption, skipped.result)
+        case .success(let delay):
+            resumption.breakOff(cause)
+            endAttempts(.ok)
+            resume(resumption, after: delay)
+        }
     }
 
     private func continueResponse(_ resumption: Resumption, skipping count: Int) {

@@ -13,6 +13,8 @@ struct ResumePoint: Equatable {
         case continues(skipping: Int)
         /// It is of another version.
         case changed
+        /// The server cannot respond at this time.
+        case unavailable
         /// It is something else.
         case rejected
     }
@@ -84,6 +86,7 @@ struct ResumePoint: Equatable {
         case 200: whole(head)
         // The representation is shorter now, or a condition of the caller does not hold any more.
         case 416, 412: .changed
+        case 502...504: .unavailable
         default: .rejected
         }
     }

@@ -6,7 +6,7 @@ public enum ResumeResult: UInt8, CaseIterable, Sendable {
     case changed
     /// The upstream responded with something that does not continue it.
     case rejected
-    /// The next attempt had no response.
+    /// The next attempt had no response, or that of a server that is not available.
     case failed
     /// It has been resumed as often as is allowed.
     case exhausted

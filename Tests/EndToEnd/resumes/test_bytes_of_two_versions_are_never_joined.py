@@ -49,7 +49,7 @@ REJECTED = {
     "several parts": (206, FILE[CUT:], {"content_type": "multipart/byteranges; boundary=x"}),
     "another coding": (206, FILE[CUT:], {"content_encoding": "gzip"}),
     "a length of its own": (206, FILE[CUT:-5], {}),
-    "an error": (503, b"later", {"etag": None, "content_range": None}),
+    "an error": (500, b"later", {"etag": None, "content_range": None}),
     "not modified": (304, b"", {"content_range": None, "content_length": None}),
 }
 CASES = [(*case, "changed") for case in CHANGED.values()] + [(*case, "rejected") for case in REJECTED.values()]

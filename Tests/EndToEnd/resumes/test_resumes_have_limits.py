@@ -49,6 +49,27 @@ def test_a_server_that_is_gone(martlet, running):
     assert "closed in the middle of the response" in proxy.stdout.wait('"trace"').string
 
 
+@pytest.mark.parametrize("status", [502, 503, 504])
+@pytest.mark.parametrize("fails", [1, 2, 3])
+def test_a_server_that_starts_again(martlet, running, status, fails):
+    """A proxy before it responds meanwhile: that counts as an attempt without a response."""
+
+    def respond(request, number, head, body):
+        if 1 <= number <= fails:
+            return (status, {"content-length": "5"}), b"later"
+        return head, body
+
+    upstream = running(Download(FILE, cuts=[10], respond=respond))
+    proxy = start(martlet, upstream, {"max": 3, "delayed": "10ms"})
+    if fails < 3:
+        assert get(proxy)[1] == FILE
+        assert results(proxy) == {"failed": fails, "resumed": 1}
+    else:
+        assert is_broken_off(proxy)
+        assert results(proxy) == {"failed": 3, "exhausted": 1}
+    assert len(upstream.requests) == min(fails, 2) + 2
+
+
 def test_the_budget(martlet, running):
     upstream = running(Download(FILE, cuts=[10]))
     proxy = start(martlet, upstream, settings={"retry_budget": {"ratio": "0", "min_per_second": 0}})

@@ -150,7 +150,8 @@ import Time
     }
 
     @Test(arguments: [
-        (416, ResumePoint.Continuation.changed), (412, .changed), (304, .rejected), (404, .rejected), (503, .rejected),
+        (416, ResumePoint.Continuation.changed), (412, .changed), (304, .rejected), (404, .rejected), (500, .rejected),
+        (502, .unavailable), (503, .unavailable), (504, .unavailable),
     ])
     func `no other status does`(_ status: Int, _ expected: ResumePoint.Continuation) throws {
         #expect(try continuation(head(status, 0, Self.tag)) == expected)
