@@ -44,6 +44,18 @@ import Testing
         #expect(contents(path + ".1") == "---\na: 3\n...\n---\na: 4\n...\n")
     }
 
+    @Test func `a tape that another process has moved aside is not moved again`() {
+        let (old, new) = (LineWriter(to: .tape(path), maxSize: 30), LineWriter(to: .tape(path), maxSize: 30))
+        for (number, writer) in [old, new, new, old, new].enumerated() {
+            #expect(writer.write(Array("---\na: \(number)\n...\n".utf8)))
+            waitForWriting(of: "a: \(number)\n")
+        }
+        old.finish()
+        new.finish()
+        #expect(text == "---\na: 4\n...\n")
+        #expect(contents(path + ".1") == "---\na: 2\n...\n---\na: 3\n...\n")
+    }
+
     @Test func `no link is followed`() {
         #expect(unsafe symlink(directory / "target", path) == 0)
         #expect(TapeFile.isLink(path))
