@@ -17,8 +17,12 @@ def record(number, _):
         sys.exit(3)
 
 
+# With `signal.pause()` a signal that comes just before it would be shown with the next one.
+reading, writing = os.pipe()
+os.set_blocking(writing, False)
+signal.set_wakeup_fd(writing)
 for name in NAMES:
     signal.signal(getattr(signal, f"SIG{name}"), record)
 print("recording", flush=True)
 while True:
-    signal.pause()
+    os.read(reading, 1)
