@@ -22,15 +22,11 @@ struct LogDestination: Sendable {
                 let problem = "\(Diagnostic.quote(path)) is not a valid log destination"
                 section.report("\(problem); write stdout, stderr or /path", at: key)
             }
-            if Self.outputFiles.contains(path) { context.resources.outputLogs.append(section.mark(of: key)) }
             context.resources.logFiles.append(MarkedString(path, at: section.mark(of: key)))
             section.diagnostics.note(SystemNeed(.writes(path), at: section.mark(of: key)))
         }
         mode = modeKey.flatMap { [target] in Self.mode($0, of: target, section, context.resources) }
     }
-
-    /// Files that are the standard output of whoever opens them.
-    private static let outputFiles = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
 
     private static func mode(
         _ key: String,

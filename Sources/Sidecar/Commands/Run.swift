@@ -20,7 +20,8 @@ enum Run {
             let loaded = try file.load()
             Crash.setCoreDumps(allowed: loaded.plan.settings.coreDumps)
             // Before there are other threads, which would not be in it. A program that runs was made before.
-            let sandbox = Sandbox.enter(loaded, of: file, signalsOthers: job != nil)
+            let canBeUpgraded = if case .success = successions.launcher { true } else { false }
+            let sandbox = Sandbox.enter(loaded, of: file, signalsOthers: job != nil, canBeUpgraded: canBeUpgraded)
             let daemon = Daemon(
                 file: file,
                 logLevel: loaded.plan.settings.logLevel,

@@ -9,6 +9,8 @@ struct ConfigurationFile {
     /// A configuration that is good for use.
     struct Loaded {
         let plan: Plan
+        /// The state of the file that was read, or an earlier one; none for what is no file.
+        let identity: FileIdentity?
         /// What may go wrong with the file nevertheless: lines for people.
         let warnings: [String]
         /// What this process lacks to use it; nothing if it was not loaded only to be checked.
@@ -34,7 +36,8 @@ struct ConfigurationFile {
 
     /// The file that the command line names, or the environment, or the one in its usual place, or the demo.
     static func find(_ named: String?, _ registry: Registry, outputIsTaken: Bool = false) -> ConfigurationFile {
-        let path = named ?? Environment.value("MARTLET_CONFIG")
+        let given = named ?? Environment.value("MARTLET_CONFIG")
+        let path = given.map { inputFiles.contains($0) ? standardInput : $0 }
         let isThere = unsafe access(usualPath, F_OK) == 0
         let found = path ?? (isThere ? usualPath : nil)
         return ConfigurationFile(path: found, registry: registry, outputIsTaken: outputIsTaken)
@@ -50,6 +53,8 @@ struct ConfigurationFile {
     var isStandardInput: Bool { path == Self.standardInput }
 
     private static let standardInput = "-"
+    /// Files that are standard input: at the first of them a daemon has something else by the time it reads.
+    private static let inputFiles = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]
     /// What standard input had: it can be read once, and a reload takes the same text.
     private static let input = Terminal.read(limit: YAML.maxText)
 
@@ -58,6 +63,8 @@ struct ConfigurationFile {
     /// Credentials of systemd that this process cannot read are errors, unless the file is `onlyChecked`.
     func load(onlyChecked: Bool = false, within sandbox: Sandbox? = nil) throws(Rejection) -> Loaded {
         let diagnostics = Diagnostics()
+        // Before it is read: a change in between is one that was not read.
+        let identity = canBeWatched ? path.flatMap(FileIdentity.init(of:)) : nil
         let root = YAML.parse(try text(), into: diagnostics)
         // What was read despite errors such as a key given twice is checked further, to tell all errors at once.
         guard root != nil || diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
@@ -70,7 +77,8 @@ struct ConfigurationFile {
         )
         if outputIsTaken {
             let problem = "the program has standard output; write to stderr or a file, or run exec with --own-stdout"
-            for mark in plan.outputLogs { diagnostics.report(problem, at: mark) }
+            let files = plan.logFiles.filter { LineWriter.isStandardOutput($0.text) }
+            for mark in plan.outputLogs + files.map(\.mark) { diagnostics.report(problem, at: mark) }
         }
         sandbox?.check(plan.settings, into: diagnostics)
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
@@ -78,7 +86,13 @@ struct ConfigurationFile {
             throw Rejection(lines: diagnostics.lacks.map { $0.line(file: name) })
         }
         let warnings = diagnostics.warnings.map { $0.line(file: name) }
-        return Loaded(plan: plan, warnings: warnings, lacks: diagnostics.lacks, needs: diagnostics.needs)
+        return Loaded(
+            plan: plan,
+            identity: identity,
+            warnings: warnings,
+            lacks: diagnostics.lacks,
+            needs: diagnostics.needs
+        )
     }
 
     /// The admin sockets that a command asks, the second only if nobody listens on the first.

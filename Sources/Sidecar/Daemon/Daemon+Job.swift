@@ -5,8 +5,8 @@ internal import Time
 
 /// How the program of `martlet exec` begins and ends.
 extension Daemon {
-    /// Begins the program when the daemon is ready, or when that takes too long; `listeners` are those that it may call.
-    func beginJob(_ run: JobRun, _ listeners: [ListenerSet.Open]) {
+    /// Begins the program when the daemon is ready, or when that takes too long.
+    func beginJob(_ run: JobRun) {
         whenReady(until: loop.now + (run.wait ?? .zero)) { [self] readiness in
             if !readiness.isReady, run.mustBeReady {
                 log.log(.error, "program not started", ("reason", "Martlet is not ready: \(readiness.text)"))
@@ -15,12 +15,13 @@ extension Daemon {
             if !readiness.isReady, run.wait != nil {
                 log.log(.warn, "program starts before Martlet is ready", ("reason", readiness.text))
             }
-            begin(run.job, listeners)
+            begin(run.job)
         }
     }
 
-    private func begin(_ job: Job, _ listeners: [ListenerSet.Open]) {
-        job.begin(Self.variables(listeners), on: loop) { [unowned self] in jobEnded(job) }
+    private func begin(_ job: Job) {
+        // As they are now: there may have been reloads meanwhile.
+        job.begin(Self.variables(listeners?.inOrder(of: settings) ?? []), on: loop) { [unowned self] in jobEnded(job) }
         log.log(.info, "program started", ("program", job.command[0]))
     }
 

@@ -11,7 +11,7 @@ extension Daemon {
     /// What is asked for while a reload is under way is one more after it: until all workers go by a file, the sockets of
     /// the one before are still open.
     func reload(then: @escaping ReloadCompletion = { _ in }) {
-        guard !isDraining else { return then(.failure(.init(lines: ["\(file.name): the daemon is draining"]))) }
+        guard !isDraining else { return reject(["\(file.name): the daemon is draining"], then) }
         guard pendingStart.loaded == nil else { return startAgain() }
         if isBesideAnother { return reject(["\(file.name): an upgrade is under way"], then) }
         if let healthProblem { return reject(["\(file.name): \(healthProblem)"], then) }
@@ -38,7 +38,7 @@ extension Daemon {
         reloads.rejected(lines)
         log.log(.error, "reload rejected", ("file", file.name), ("errors", "\(lines.count)"))
         for line in lines { log.log(.error, line) }
-        manager.ready("serving, generation \(reloads.generation); the last reload was rejected")
+        if !isDraining { manager.ready("serving, generation \(reloads.generation); the last reload was rejected") }
         then(.failure(.init(lines: lines)))
     }
 

@@ -96,6 +96,7 @@ final class Daemon {
                 reload()
             }
             _ = fileWatch?.use([path])
+            if FileIdentity(of: path) != loaded.identity { fileWatch?.checkSoon(at: path) }
         }
         signals = Signals(Self.allSignals, on: loop) { [unowned self] in signal($0) }
         Signals.releaseEnds()
@@ -121,7 +122,7 @@ final class Daemon {
         do throws(ListenError) {
             try start(loaded)
         } catch {
-            guard manager.isThere, error.isTransient, predecessor == nil else {
+            guard manager.isThere, error.isTransient, predecessor == nil, jobRun == nil else {
                 log.log(.error, "cannot start", ("reason", "\(error)"))
                 predecessor?.failed(["\(error)"])
                 return stop(.failure)
@@ -169,7 +170,7 @@ final class Daemon {
         for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
         log.log(.info, "ready", ("generation", "\(number)"), ("workers", "\(workers?.count ?? 0)"))
         manager.ready("serving")
-        if let jobRun { beginJob(jobRun, change.opened) }
+        if let jobRun { beginJob(jobRun) }
     }
 
     /// Opens the admin sockets; one that nobody has asked for may be missing, as where the directory cannot be written.

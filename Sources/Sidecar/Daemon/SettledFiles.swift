@@ -62,6 +62,11 @@ final class SettledFiles: Watcher {
         doubtful.insert(path)
     }
 
+    /// Tells of a file soon, changed or not: it may have changed before it was watched.
+    func checkSoon(at path: String) {
+        note([path])
+    }
+
     /// Looks at a file now, as there is a reason to think that it has changed.
     ///
     /// - Returns: whether it is told of soon.

@@ -26,6 +26,8 @@ struct Sandbox {
     let reasons: [String]
     /// What makes it worth less: lines for people.
     private(set) var warnings: [String] = []
+    /// Whether `martlet upgrade` can start the program anew, in another sandbox.
+    private var canBeUpgraded = false
     private let machine: SandboxMachine
 
     /// Puts the process into the sandbox that its file asks for, for good.
@@ -37,11 +39,13 @@ struct Sandbox {
     ///   - loaded: what was read.
     ///   - file: the file.
     ///   - signalsOthers: whether the process has to signal processes that it started before.
+    ///   - canBeUpgraded: whether `martlet upgrade` can start the program anew.
     /// - Returns: what of it is in force.
     static func enter(
         _ loaded: ConfigurationFile.Loaded,
         of file: ConfigurationFile,
-        signalsOthers: Bool = false
+        signalsOthers: Bool = false,
+        canBeUpgraded: Bool = false
     ) -> Sandbox {
         let settings = loaded.plan.settings
         let machine = SandboxMachine.own
@@ -79,6 +83,7 @@ struct Sandbox {
             reasons: reasons,
             machine: machine
         )
+        sandbox.canBeUpgraded = canBeUpgraded
         if let path = file.path, rules.allowsChanging(path, on: machine) {
             // A new process would go by what an attacker has written.
             sandbox.warnings = [
@@ -106,15 +111,17 @@ struct Sandbox {
         guard let rules else { return }
         for need in diagnostics.needs {
             guard let problem = rules.problem(with: need.kind, parts, on: machine) else { continue }
-            diagnostics.report("\(problem); \(Self.advice)", at: need.mark)
+            diagnostics.report("\(problem); \(advice)", at: need.mark)
         }
         for listener in settings.listeners {
             guard let problem = rules.problem(listeningOn: listener.address, parts, on: machine) else { continue }
-            diagnostics.report("\(problem); \(Self.advice)", at: listener.mark)
+            diagnostics.report("\(problem); \(advice)", at: listener.mark)
         }
     }
 
-    private static let advice = "restart Martlet, run \"martlet upgrade\", or restart it with sandbox: off"
+    private var advice: String {
+        "restart Martlet, \(canBeUpgraded ? "run \"martlet upgrade\", " : "")or restart it with sandbox: off"
+    }
 }
 
 extension SandboxRules {

@@ -7,13 +7,29 @@ PROBLEM = "the program has standard output; write to stderr or a file, or run ex
 CALL = 'curl -s "http://$MARTLET_ADDRESS/"; echo'
 
 
-@pytest.mark.parametrize("options", ["{}", "{ to: stdout }", "{ to: /dev/stdout }", "{ to: /proc/self/fd/1 }"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "{}",
+        "{ to: stdout }",
+        "{ to: /dev/stdout }",
+        "{ to: /proc/self/fd/1 }",
+        "{ to: /proc/thread-self/fd/1 }",
+        "{ to: //dev/../dev/stdout }",
+    ],
+)
 def test_a_log_to_standard_output_is_an_error(job, tmp_path, options):
     proxy = job("touch", tmp_path / "ran", more=LOG.format(options=options), wait=False)
     assert proxy.exit_code() == 78
     (line,) = [line for line in proxy.stderr if PROBLEM in line]
     assert line.startswith(f"{proxy.file}:4:")
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_link_to_it_is_an_error(job, tmp_path):
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    proxy = job("true", more=LOG.format(options=f"{{ to: {tmp_path}/link }}"), wait=False)
+    assert proxy.exit_code() == 78 and PROBLEM in proxy.stderr.text
 
 
 def test_a_log_to_standard_error(job):

@@ -29,13 +29,16 @@ def test_check(start):
     assert check.exit_code() == 78 and '(standard input):1:1: unknown key "listn"' in check.stderr.text
 
 
-def test_run_and_reload(start, command, tmp_path):
-    proxy = start("run", "-c", "-")
+@pytest.mark.parametrize("name", ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+def test_run_and_reload(start, command, tmp_path, name):
+    proxy = start("run", "-c", name)
     proxy.stderr.wait(r"\bready\b")
     reload = command("reload", "--admin", f"unix:{tmp_path}/admin.sock")
     # The same text again: a reload may still read other files anew.
     assert reload.code == 0 and '"generation":2' in reload.stdout.text
     assert "file: (standard input)" in command("status", "--admin", f"unix:{tmp_path}/admin.sock").stdout.text
+    upgrade = command("upgrade", "--admin", f"unix:{tmp_path}/admin.sock")
+    assert upgrade.code == 1 and "standard input can be read only once; restart instead" in upgrade.stderr.text
 
 
 def test_exec(start):

@@ -1,6 +1,7 @@
 """The program starts when Martlet is ready, or after a time, or not at all."""
 
 import signal
+import socket
 
 import pytest
 
@@ -31,6 +32,28 @@ def test_a_token_that_comes_late(waiting, recorder, tmp_path, options):
     assert proxy.exit_code() == 0
     assert [request.header("authorization") for request in upstream.requests] == ["Bearer t0ken"]
     assert not proxy.stderr.matches("before Martlet is ready")
+
+
+def test_a_reload_meanwhile(waiting, recorder, tmp_path):
+    """The addresses are those of the daemon when the program begins."""
+    upstream = recorder()
+    proxy = waiting("--wait", "1m", upstream=upstream.url, program=("sh", "-c", 'echo "$MARTLET_ADDRESS_1 $MARTLET_ADDRESS_2"'))
+    token = TOKEN.format(file=tmp_path / "token")
+    proxy.write(f"listeners: [ 'unix:{tmp_path}/b.sock', 'unix:{tmp_path}/a.sock' ]\nupstream: {upstream.url}\n{token}")
+    proxy.reload()
+    (tmp_path / "token").write_text("t0ken")
+    assert proxy.exit_code() == 0
+    assert list(proxy.stdout) == [f"unix:{tmp_path}/b.sock unix:{tmp_path}/a.sock"]
+
+
+def test_a_taken_port_ends_it_under_a_service_manager_too(command, notify, tmp_path):
+    """A daemon that serves for itself would wait for the port."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        file = tmp_path / "martlet.yaml"
+        file.write_text(f"listen: 127.0.0.1:{taken.getsockname()[1]}\nupstream: http://127.0.0.1:9\n")
+        result = command("exec", "-c", file, "--", "touch", tmp_path / "ran", environment=notify().environment)
+    assert result.code == 1 and "cannot start" in result.stderr.text
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_token_that_never_comes(waiting):

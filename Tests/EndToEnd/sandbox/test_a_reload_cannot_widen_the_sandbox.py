@@ -31,6 +31,13 @@ def test_a_log_elsewhere(proxy, writable, recorder):
     assert not (writable / "calls.log").exists()
 
 
+def test_the_advice_of_a_process_that_cannot_be_replaced(martlet, recorder, writable):
+    proxy = martlet(upstream=recorder().url, command=["exec"], trailing=["--", "sleep", "60"])
+    text = f"listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\ninterceptors: [ log: {{ to: {writable}/calls.log }} ]\n"
+    proxy.reload(text, outcome="reload rejected")
+    assert proxy.stderr.wait(r"error [^\n]*: the sandbox [^\n]+")[0].endswith("; restart Martlet, or restart it with sandbox: off")
+
+
 def test_a_socket_elsewhere(proxy, writable):
     listeners = f"[127.0.0.1:0, 'unix:{writable}/rpc.sock']"
     proxy.reload(f"listen: {listeners}\nupstream: http://127.0.0.1:9", outcome="reload rejected")

@@ -74,6 +74,20 @@ def test_a_client_secret_and_a_phantom_token(martlet, recorder, credentials):
     assert upstream.requests[0].header("authorization") == "Bearer made"
 
 
+@pytest.mark.parametrize(
+    "words, code, expected",
+    [(["types"], 78, "there are no types"), (["call", "a.B/C", "-d", "{}"], 1, "no daemon is listening at https://")],
+    ids=["types", "call"],
+)
+def test_nor_does_a_command_that_needs_no_secret(command, tmp_path, recorder, words, code, expected):
+    """Whoever looks into a problem of the service is outside of it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        place = f"127.0.0.1:{free.getsockname()[1]}"
+    (tmp_path / "martlet.yaml").write_text(configuration(recorder(), identity=True).replace("127.0.0.1:0", place))
+    result = command(*words, "-c", "martlet.yaml", cwd=tmp_path)
+    assert result.code == code and expected in result.stderr.text
+
+
 @pytest.mark.parametrize("variable", ["unset", "elsewhere"])
 def test_check_does_not_fail_without_it(command, tmp_path, recorder, variable):
     file = tmp_path / "martlet.yaml"

@@ -185,6 +185,27 @@ def test_the_new_process_goes_by_the_file_as_it_is_now(upgraded, recorder, tmp_p
     assert not list(tmp_path.glob("*.sock"))
 
 
+def test_metrics_say_that_it_is_another_process(upgraded, address, recorder):
+    proxy = upgraded(f"listen: {address}\nupstream: {recorder().url}\n")
+    before = proxy.metrics().total("process_start_time_seconds")
+    assert proxy.upgrade().code == 0
+    assert proxy.metrics().total("process_start_time_seconds") > before
+
+
+def test_the_new_process_has_the_credentials_of_systemd(upgraded, address, recorder, tmp_path):
+    upstream = recorder()
+    (tmp_path / "credentials").mkdir()
+    (tmp_path / "credentials/token").write_text("s3cret")
+    proxy = upgraded(
+        f"listen: {address}\nupstream: {upstream.url}\ninterceptors: [ token: {{ credential: token }} ]\n",
+        environment={"CREDENTIALS_DIRECTORY": str(tmp_path / "credentials")},
+    )
+    assert proxy.upgrade().code == 0
+    with proxy.http() as client:
+        assert client.get("/").status_code == 200
+    assert upstream.requests[0].header("authorization") == "Bearer s3cret"
+
+
 def test_an_upgraded_process_can_be_upgraded_reloaded_and_stopped(upgraded, address, recorder):
     proxy = upgraded(f"listen: {address}\nupstream: {recorder().url}\n")
     pids = {proxy.pid}

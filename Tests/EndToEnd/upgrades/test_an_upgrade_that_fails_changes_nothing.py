@@ -173,6 +173,14 @@ def test_a_changed_file_is_loaded_when_the_upgrade_has_failed(upgraded, address,
     proxy.stderr.wait(r" reloaded generation=2")
 
 
+def test_more_sockets_than_can_be_handed_over(upgraded, recorder, tmp_path):
+    listeners = ", ".join(f"'unix:{tmp_path}/{number}.sock'" for number in range(251))
+    proxy = upgraded(f"listeners: [ {listeners} ]\nupstream: {recorder().url}\n")
+    command = proxy.upgrade()
+    assert command.code == 1
+    assert "listening sockets, and an upgrade hands over 250; restart instead" in command.stderr.text
+
+
 def test_a_daemon_that_drains(proxy):
     caller = proxy.connect()
     caller.send(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\n")
