@@ -45,7 +45,7 @@ import Time
         arguments: [
             (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
             (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
-            (1_795_910_400, "Sat, 28 Nov 2026 00:00:00 GMT"),
+            (1_795_824_000, "Sat, 28 Nov 2026 00:00:00 GMT"),
         ]
     )
     func writesDates(_ seconds: Int, _ text: String) {
