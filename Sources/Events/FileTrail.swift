@@ -8,7 +8,7 @@ struct FileTrail {
     private(set) var directories: Set<String> = []
 
     /// As many links as Linux follows before it calls the path a loop.
-    private static let maxChain = 40
+    static let maxLinks = 40
 
     init(of path: String) {
         var current = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
@@ -20,7 +20,7 @@ struct FileTrail {
             case .link(let target):
                 directories.insert(current)
                 links += 1
-                guard links <= Self.maxChain else { return }
+                guard links <= Self.maxLinks else { return }
                 if target.utf8.first == UInt8(ascii: "/") { current = "/" }
                 rest += Self.steps(target)
             case .file where !rest.isEmpty:
@@ -32,13 +32,14 @@ struct FileTrail {
         }
     }
 
-    private enum Step {
+    /// What one step of a path is.
+    enum Step {
         case link(String)
         case file
         case missing
     }
 
-    private static func follow(_ path: String) -> Step {
+    static func follow(_ path: String) -> Step {
         var error: Int32 = 0
         let target = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { room -> String? in
             let length = unsafe readlink(path, room.baseAddress!, room.count)

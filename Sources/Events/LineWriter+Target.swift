@@ -51,5 +51,29 @@ extension LineWriter {
             guard isKnown, unsafe fstat(descriptor, &other) == 0 else { return false }
             return own.st_dev == other.st_dev && own.st_ino == other.st_ino
         }
+
+        /// Whether it is the standard output of whoever opens it, by whatever links the path leads there.
+        ///
+        /// What standard output leads to does not count: it may be a file of this name, or the same as standard error.
+        public var namesStandardOutput: Bool {
+            guard case .file(var path) = self else { return self == .standardOutput }
+            let descriptors = ["/proc/self/fd", "/proc/thread-self/fd"].compactMap(Self.resolved)
+            for _ in 0..<FileTrail.maxLinks {
+                let parts = path.split(separator: "/")
+                let folder = "/" + parts.dropLast().joined(separator: "/")
+                guard let name = parts.last, let folder = Self.resolved(folder) else { return false }
+                if name == "1", descriptors.contains(folder) { return true }
+                guard case .link(let target) = FileTrail.follow("\(folder)/\(name)") else { return false }
+                path = target.hasPrefix("/") ? target : "\(folder)/\(target)"
+            }
+            return false
+        }
+
+        /// A path without links; nil if nothing is there.
+        private static func resolved(_ path: String) -> String? {
+            guard let text = unsafe realpath(path, nil) else { return nil }
+            defer { unsafe free(text) }
+            return unsafe String(cString: text)
+        }
     }
 }

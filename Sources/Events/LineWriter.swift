@@ -175,15 +175,6 @@ public final class LineWriter: Sendable {
         return unsafe access(folder, W_OK | X_OK) == 0 ? nil : SystemError(errno)
     }
 
-    /// Whether a path leads to what is the standard output of this process.
-    public static func isStandardOutput(_ path: String) -> Bool {
-        var (own, other) = (stat(), stat())
-        guard unsafe fstat(STDOUT_FILENO, &own) == 0, unsafe stat(path, &other) == 0 else { return false }
-        // What goes to /dev/null is in nobody's way.
-        guard own.st_mode & S_IFMT != S_IFCHR || isatty(STDOUT_FILENO) == 1 else { return false }
-        return own.st_dev == other.st_dev && own.st_ino == other.st_ino
-    }
-
     private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
         var descriptor = open(target, mode: state.withLock { $0.mode })
         /// Whether the file could not be opened: that is retried with the next lines.

@@ -22,6 +22,7 @@ struct LogDestination: Sendable {
                 let problem = "\(Diagnostic.quote(path)) is not a valid log destination"
                 section.report("\(problem); write stdout, stderr or /path", at: key)
             }
+            if target.namesStandardOutput { context.resources.outputLogs.append(section.mark(of: key)) }
             context.resources.logFiles.append(MarkedString(path, at: section.mark(of: key)))
             section.diagnostics.note(SystemNeed(.writes(path), at: section.mark(of: key)))
         }

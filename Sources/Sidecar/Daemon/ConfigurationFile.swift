@@ -77,8 +77,7 @@ struct ConfigurationFile {
         )
         if outputIsTaken {
             let problem = "the program has standard output; write to stderr or a file, or run exec with --own-stdout"
-            let files = plan.logFiles.filter { LineWriter.isStandardOutput($0.text) }
-            for mark in plan.outputLogs + files.map(\.mark) { diagnostics.report(problem, at: mark) }
+            for mark in plan.outputLogs { diagnostics.report(problem, at: mark) }
         }
         sandbox?.check(plan.settings, into: diagnostics)
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }

@@ -73,6 +73,8 @@ extension Daemon {
         listeners?.handOver()
         for server in admin.servers { server.handOver() }
         manager.handOver(to: process)
+        // The file is that of the new process.
+        fileWatch = nil
         workers?.post { $0.stopAccepting() }
         // A caller that connects from now on gets to the new process.
         workers?.ask({ _ in true }) { [self] _ in

@@ -47,7 +47,7 @@ final class Daemon {
     /// The last report of each worker, by its index.
     var lastReports: [Int: Report] = [:]
     var pendingStart = PendingStart()
-    private var fileWatch: SettledFiles?
+    var fileWatch: SettledFiles?
     var reloadQueue = ReloadQueue()
     var ending = Ending()
     /// The program that the daemon is there for; none if it serves for itself.

@@ -32,8 +32,26 @@ def test_a_link_to_it_is_an_error(job, tmp_path):
     assert proxy.exit_code() == 78 and PROBLEM in proxy.stderr.text
 
 
-def test_a_log_to_standard_error(job):
-    proxy = job("sh", "-c", CALL, more=LOG.format(options="{ to: stderr }"))
+def test_links_to_other_places(job, tmp_path):
+    (tmp_path / "1").symlink_to("log")
+    (tmp_path / "loop").symlink_to("loop")
+    proxy = job("sh", "-c", CALL, more=LOG.format(options=f"{{ to: {tmp_path}/1 }}"))
+    assert proxy.exit_code() == 0 and "{" in (tmp_path / "log").read_text()
+    proxy = job("true", more=LOG.format(options=f"{{ to: {tmp_path}/loop }}"), wait=False)
+    assert proxy.exit_code() == 0 and "cannot open the log" in proxy.stderr.text
+
+
+def test_standard_error_may_lead_to_the_same_place(job):
+    """As in a container, or in a script that has both in one file: whoever names it means it."""
+    through = ["sh", "-c", 'exec "$0" "$@" 2>&1']
+    proxy = job("true", through=through, more=LOG.format(options="{ to: /dev/stderr }"), wait=False)
+    assert proxy.exit_code() == 0
+    assert PROBLEM not in proxy.stdout.text
+
+
+@pytest.mark.parametrize("place", ["stderr", "/dev/stderr"])
+def test_a_log_to_standard_error(job, place):
+    proxy = job("sh", "-c", CALL, more=LOG.format(options=f"{{ to: {place} }}"))
     assert proxy.exit_code() == 0
     assert list(proxy.stdout) == ["ok"]
     assert any(line.startswith("{") for line in proxy.stderr)

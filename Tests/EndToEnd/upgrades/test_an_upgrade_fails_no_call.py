@@ -185,6 +185,24 @@ def test_the_new_process_goes_by_the_file_as_it_is_now(upgraded, recorder, tmp_p
     assert not list(tmp_path.glob("*.sock"))
 
 
+def test_only_the_new_process_watches_the_file(upgraded, address, recorder):
+    """The old one, which drains, would reject each change in the same log."""
+    gate = threading.Event()
+    upstream = recorder(lambda request: OK if gate.wait(20) else OK)
+    text = f"listen: {address}\nupstream: {upstream.url}\n"
+    proxy = upgraded(text, trailing=["--watch"])
+    old = proxy.pid
+    caller = proxy.connect()
+    caller.send(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+    eventually(lambda: upstream.requests)
+    assert proxy.upgrade().code == 0
+    proxy.write(text + "drain: { max: 20s }\n")
+    proxy.stderr.wait(r" reloaded generation=2")
+    gate.set()
+    proxy.wait_for_end(old)
+    assert "reload rejected" not in proxy.stderr.text
+
+
 def test_metrics_say_that_it_is_another_process(upgraded, address, recorder):
     proxy = upgraded(f"listen: {address}\nupstream: {recorder().url}\n")
     before = proxy.metrics().total("process_start_time_seconds")
