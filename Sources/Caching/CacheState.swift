@@ -38,6 +38,7 @@ public struct CacheState {
 
     /// For how long requests do not wait for each other, once a response was not stored.
     static let passTime = 10 * Duration.second
+
     private var entries: SegmentedLRU<Entry>
     private var flights: [[UInt8]: Flight] = [:]
     private var stamps = CacheStamps()
@@ -123,7 +124,7 @@ public struct CacheState {
             }
         }
         if query.request.control.flags.contains(.onlyIfCached) { return .lack }
-        let isForOne = stale?.freshness.isValidatedForOne(at: query.now) ?? isPassed(entry, at: query.now)
+        let isForOne = stale?.freshness.isForOne(query.request) ?? isPassed(entry, at: query.now)
         return fetch(query, primaryCount, stale, isForOne: isForOne, makeWaiter)
     }
 

@@ -42,10 +42,9 @@ public struct Freshness: Equatable, Sendable {
         isReusable(at: received) || hasValidator || maybeStale || staleIfError > .zero
     }
 
-    /// Whether only the request that has it validated has use of that: another has to have it validated again, or need not.
-    func isValidatedForOne(at now: Instant) -> Bool {
-        !isReusable(at: received) || remaining(at: now) > .zero
-    }
+    /// Whether even one that came just now would have to be validated for a request, so that no request has use of what
+    /// another brings.
+    func isForOne(_ request: CacheRequest) -> Bool { use(for: request, at: received) == .validate }
 
     /// How long it is still fresh; negative once it is stale.
     public func remaining(at now: Instant) -> Duration { lifetime - age(at: now) }

@@ -30,20 +30,14 @@ public enum TapeFile {
 
     /// Moves a file to `NAME.1` if it would be longer than `maxSize` with `more` bytes.
     ///
-    /// Another process of the program may have done so already, in an upgrade: then what stands at the path is its own.
+    /// Another process of the program may have done so already, in an upgrade: what stands at the path is measured then.
     ///
     /// - Returns: whether the file is to be opened again.
     static func rotate(_ path: String, _ descriptor: Int32, for more: Int, maxSize: Int) -> Bool {
         guard descriptor >= 0, let size = size(descriptor), size > 0, size + more > maxSize else { return false }
-        guard isFile(descriptor, at: path) else { return true }
+        var there = stat()
+        guard unsafe stat(path, &there) == 0, Int(there.st_size) + more > maxSize else { return true }
         return unsafe rename(path, path + ".1") == 0
-    }
-
-    /// Whether what a descriptor is open on stands at a path.
-    private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
-        var (own, other) = (stat(), stat())
-        guard unsafe fstat(descriptor, &own) == 0, unsafe stat(path, &other) == 0 else { return false }
-        return own.st_dev == other.st_dev && own.st_ino == other.st_ino
     }
 
     /// Takes back what was written of documents that could not be written as a whole.

@@ -73,6 +73,18 @@ import Time
         #expect(isServed(world.ask()))
     }
 
+    @Test func `those wait together for whom a response has become too old`() throws {
+        let world = World()
+        let first = try flight(world.ask())
+        _ = world.end(first, "max-age=60")
+        world.now += 20 * .second
+        let young = [("cache-control", "max-age=10")]
+        let second = try flight(world.ask(young))
+        #expect((0..<3).allSatisfy { _ in waits(world.ask(young)) })
+        #expect(world.end(second, "max-age=60") == 3)
+        #expect(isServed(world.ask(young)))
+    }
+
     @Test func `nobody waits for what is not stored, for ten seconds`() throws {
         let world = World()
         _ = world.end(try flight(world.ask()), nil)

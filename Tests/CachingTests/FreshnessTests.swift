@@ -43,6 +43,22 @@ import Time
         #expect(freshness([("cache-control", "max-age=1")], status: status) == nil)
     }
 
+    @Test(arguments: [
+        ("max-age=60", 0, "", false), ("max-age=60", 20, "max-age=10", true), ("max-age=60", 0, "max-age=10", false),
+        ("max-age=60", 0, "min-fresh=30", false), ("max-age=60", 0, "min-fresh=120", true),
+        ("max-age=60", 0, "no-cache", true), ("no-cache", 0, "", true), ("max-age=0", 0, "", true),
+        ("max-age=60", 70, "", true), ("max-age=60, stale-while-revalidate=60", 70, "", false),
+    ])
+    func `who has use of what another has validated`(
+        _ control: String,
+        _ age: Int,
+        _ asked: String,
+        _ isForOne: Bool
+    ) {
+        let stored = freshness([("cache-control", control), ("age", "\(age)")])
+        #expect(stored?.isForOne(request(("cache-control", asked))) == isForOne)
+    }
+
     @Test func `what is for one caller is never stored`() {
         #expect(freshness([("cache-control", "public, max-age=60"), ("set-cookie", "a=b")]) == nil)
         #expect(freshness([("cache-control", "max-age=60"), ("vary", "accept, *")]) == nil)

@@ -6,18 +6,15 @@ internal import Proxy
 struct CacheTarget {
     /// The host that the request names.
     let host: [UInt8]
-    private let path: [UInt8]
-    private let query: [UInt8]
+    /// The path and the query.
+    let bytes: [UInt8]
 
     init(of call: Call) {
         let request = call.request
-        let target = request.target.array
-        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
-        (host, path, query) = (request.authority.array, Array(target[..<end]), Array(target[end...]))
+        (host, bytes) = (request.authority.array, request.target.array)
     }
 
-    /// The path and the query.
-    var bytes: [UInt8] { path + query }
+    private var path: ArraySlice<UInt8> { bytes[..<(bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count)] }
 
     /// Resolves a reference in the response (RFC 3986 §5.2.2).
     ///
@@ -48,7 +45,7 @@ struct CacheTarget {
         case UInt8(ascii: "/"): return Self.withoutDots(reference.array)
         case UInt8(ascii: "?"): return path + reference.array
         default:
-            let directory = path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[...$0]) } ?? [UInt8(ascii: "/")]
+            let directory = path.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? [UInt8(ascii: "/")]
             return Self.withoutDots(directory + reference.array)
         }
     }

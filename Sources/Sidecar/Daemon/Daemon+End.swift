@@ -19,9 +19,9 @@ extension Daemon {
         case SIGUSR2: dump()
         case SIGQUIT: stop(.failure)
         // It is for the new process: systemd sends it to all of the service, and again to those that are left.
-        case SIGTERM where ending.isReplaced: break
+        case SIGTERM where isReplaced: break
         default:
-            if ending.hasSignal || ending.isReplaced { return stop(.failure) }
+            if ending.hasSignal || isReplaced { return stop(.failure) }
             ending.hasSignal = true
             if workers == nil { stop(.success) } else { drain() }
         }

@@ -55,6 +55,9 @@ extension Daemon {
     /// Whether another process is about to take the place of this one, or this one that of another.
     var isBesideAnother: Bool { upgrade != nil || isWaitingForTurn }
 
+    /// Whether another process has the place of this one, which only ends the calls that it has.
+    var isReplaced: Bool { upgrade?.isPending == false }
+
     private func upgraded(_ result: Result<Int32, ConfigurationFile.Rejection>, _ then: @escaping UpgradeCompletion) {
         switch result {
         case .failure(let failure):
@@ -69,7 +72,6 @@ extension Daemon {
 
     private func handOver(to process: Int32, then: @escaping () -> Void) {
         log.log(.info, "upgraded", ("pid", "\(process)"))
-        ending.isReplaced = true
         listeners?.handOver()
         for server in admin.servers { server.handOver() }
         manager.handOver(to: process)

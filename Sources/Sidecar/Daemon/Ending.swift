@@ -4,8 +4,6 @@ struct Ending {
     var drain: Drain?
     /// A signal has asked for the end; a second one means it.
     var hasSignal = false
-    /// Another process has the place of this one, which only ends the calls that it has.
-    var isReplaced = false
     /// How the program ends, once nothing is left to do.
     var exit: Exit?
     /// The drain has come to its end, and nobody wants the process to end at once.

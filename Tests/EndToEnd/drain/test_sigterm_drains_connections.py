@@ -103,18 +103,6 @@ def test_sigint_drains_too(martlet, recorder):
     assert proxy.exit_code() == 0
 
 
-def test_a_reload_meanwhile_is_rejected_and_told(martlet, waiting):
-    proxy = martlet(configuration(waiting, "{ min: 0s, max: 30s }"))
-    proxy.connect().send(REQUEST)
-    waiting.wait_for_connections(1)
-    proxy.signal(signal.SIGTERM)
-    proxy.stderr.wait(r" draining\b")
-    proxy.signal(signal.SIGHUP)
-    proxy.stderr.wait(r" reload rejected\b")
-    proxy.stderr.wait(r"error \S+martlet\.yaml: the daemon is draining$")
-    proxy.signal(signal.SIGTERM)
-
-
 def test_draining_by_the_admin_page_is_not_a_first_signal(martlet, waiting):
     proxy = martlet(configuration(waiting, "{ min: 0s, max: 30s }"))
     caller = proxy.connect()

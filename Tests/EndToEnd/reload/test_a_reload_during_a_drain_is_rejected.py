@@ -1,6 +1,5 @@
 """A reload that is asked for while the daemon drains is rejected, with a line in the log, and counted."""
 
-import signal
 import threading
 
 import pytest

