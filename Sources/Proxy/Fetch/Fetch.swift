@@ -193,6 +193,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         let sent = SentRequest(
             hasResponse: hasResponse,
             wasIdle: connection.hasBeenIdle,
+            wasUnaccepted: false,
             hasLeft: connection.bytesSent != sentBefore,
             isIdempotent: HTTPHead.isIdempotent(method.span)
         )

@@ -196,11 +196,10 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     // MARK: Retries
 
-    /// Whether the upstream may not have processed the request for reasons that are nobody's fault: it closes the
-    /// connection, which has been idle, or, with HTTP/2, rejects the stream.
+    /// Whether the request may come back unprocessed, or be lost where it can be retried.
     var mayNeedRetryBuffer: Bool {
         guard let connection, !hasResponded else { return false }
-        return connection.hasBeenIdle || connection.version == .http2
+        return connection.version == .http2 || call.request.hasIdempotentMethod || connection.bytesSent == sentBefore
     }
 
     /// Whether sending the request once more cannot do twice what was to be done once.
@@ -209,6 +208,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         let sent = SentRequest(
             hasResponse: hasResponded,
             wasIdle: connection.hasBeenIdle,
+            wasUnaccepted: placement != nil && connection.mayBeUnaccepted,
             hasLeft: connection.bytesSent != sentBefore,
             isIdempotent: call.request.hasIdempotentMethod
         )

@@ -13,6 +13,8 @@ struct SentRequest {
     let hasResponse: Bool
     /// The connection had been idle, so that its server may have closed it before the request.
     let wasIdle: Bool
+    /// The connection was reset, its server may never have accepted it, and there are other servers.
+    let wasUnaccepted: Bool
     /// The connection has sent something since it got the request.
     let hasLeft: Bool
     /// Doing it twice comes to the same as doing it once.
@@ -23,7 +25,7 @@ struct SentRequest {
         switch error {
         case _ where hasResponse: false
         case .unprocessed: true
-        case .lost: wasIdle && (!hasLeft || isIdempotent)
+        case .lost: !hasLeft || isIdempotent && (wasIdle || wasUnaccepted)
         default: false
         }
     }

@@ -34,8 +34,10 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     let address: SocketAddress
     /// Whether it has ever had room for an exchange.
     var hasBeenOfUse = false
-    /// Whether it has been idle, so that it may turn out to have died meanwhile.
+    /// Whether it has been idle, be it only between two exchanges, so that it may turn out to have died meanwhile.
     private(set) var hasBeenIdle = false
+    private var hasReceived = false
+    private var isReset = false
     private(set) var stage = Stage.connecting
     /// When the steps were over in which it was made.
     private(set) var times: ConnectionTimes
@@ -93,6 +95,10 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         return stage != .connecting && !hasBeenOfUse ? .noRoom(address) : .lost
     }
 
+    /// Whether its server may never have seen it: a server that stops resets the connections that the kernel made for it,
+    /// and that it has not accepted yet.
+    var mayBeUnaccepted: Bool { isReset && !hasReceived && security == nil }
+
     /// Whether exchanges are under way.
     var isBusy: Bool { session?.isBusy ?? false }
 
@@ -100,6 +106,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     func open(for user: any HTTPStreamUser) -> (any HTTPStream)? {
         idleTimer?.disarm()
         sentBefore = bytesSent
+        if version == .http1, sentBefore > 0 { hasBeenIdle = true }
         return session?.open(for: user)
     }
 
@@ -143,6 +150,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     // MARK: WireOwner
 
     func wireReceived(_ bytes: Span<UInt8>) -> Int {
+        hasReceived = true
         guard let session else { return bytes.count }
         // What was sent before the request cannot be its response, whoever it was meant for.
         guard version == .http2 || bytesSent > sentBefore || !session.isBusy else {
@@ -155,6 +163,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var isHoldingBack: Bool { session?.isHoldingBack ?? false }
 
     func wireEnded(errno: Int32?) {
+        isReset = errno == ECONNRESET
         session?.receiveEnd(errno: errno)
         wire?.close()
     }
