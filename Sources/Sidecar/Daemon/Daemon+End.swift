@@ -20,6 +20,7 @@ extension Daemon {
         case SIGQUIT: stop(.failure)
         // It is for the new process: systemd sends it to all of the service, and again to those that are left.
         case SIGTERM where isReplaced: break
+        case SIGTERM where upgrade?.isTurning == true: drain()
         default:
             if ending.hasSignal || isReplaced { return stop(.failure) }
             ending.hasSignal = true
@@ -41,7 +42,13 @@ extension Daemon {
     }
 
     /// Stops in order; `DrainSteps` says how.
+    ///
+    /// A new process that may accept calls already takes the place of this one first.
     func drain() {
+        if upgrade?.isTurning == true {
+            ending.isDue = true
+            return
+        }
         guard ending.drain == nil, let settings, let workers, let listeners else { return }
         let (least, most) = (settings.drain.min.text, settings.drain.max?.text ?? "none")
         log.log(.info, "draining", ("min", least), ("max", most))

@@ -64,7 +64,9 @@ extension Daemon {
             upgrade = nil
             for line in failure.lines { log.log(.error, "upgrade failed", ("reason", line)) }
             then(result)
-            if ending.exit == nil, reloadQueue.takeDue() { reload() }
+            guard ending.exit == nil else { return }
+            if ending.isDue { return drain() }
+            if reloadQueue.takeDue() { reload() }
         case .success(let process):
             handOver(to: process) { then(result) }
         }
@@ -76,7 +78,7 @@ extension Daemon {
         for server in admin.servers { server.handOver() }
         manager.handOver(to: process)
         // The file is that of the new process.
-        fileWatch = nil
+        fileWatch.take()?.end()
         workers?.post { $0.stopAccepting() }
         // A caller that connects from now on gets to the new process.
         workers?.ask({ _ in true }) { [self] _ in

@@ -44,6 +44,13 @@ final class SettledFiles: Watcher {
         pollTimer?.arm(after: Self.pollInterval)
     }
 
+    /// Watches no more; the files are told of no more.
+    func end() {
+        pollTimer?.cancel()
+        calmTimer?.cancel()
+        watch?.end()
+    }
+
     /// Watches these files from now on, and no others.
     ///
     /// - Returns: those that were not watched before.

@@ -45,6 +45,7 @@ final class Upgrade {
     private let loop: EventLoop
     private let kill: () -> Void
     private var timer: Timer?
+    private var hasTurn = false
     private var done: ((Result<Int32, ConfigurationFile.Rejection>) -> Void)?
 
     /// Waits for a new process that was started.
@@ -68,6 +69,7 @@ final class Upgrade {
         channel.listen(on: loop) { [unowned self] text in
             switch text.map(UpgradeMessage.init) {
             case .ready:
+                self.hasTurn = true
                 // What it accepts from now on must not be cut off for the time that it took to get ready.
                 self.timer?.arm(after: limit)
                 channel.send(TurnMessage.serve.rawValue)
@@ -85,6 +87,9 @@ final class Upgrade {
 
     /// Whether the new process does not serve yet.
     var isPending: Bool { done != nil }
+
+    /// Whether the new process does not serve yet, and may accept calls already.
+    var isTurning: Bool { hasTurn && isPending }
 
     /// Ends a new process that does not serve yet.
     func abandon(_ reason: String) {
