@@ -99,6 +99,21 @@ import Time
         }
     }
 
+    @Test func `a response that lasts until the close is not whole if the connection is reset while much is sent`() {
+        runProxy(plain) { harness in
+            let caller = harness.caller()
+            caller.send(http("POST /p HTTP/1.1", "host: a", "content-length: 100000", body: "12345"))
+            let upstream = harness.upstream().accept()
+            upstream.expect(http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "content-length: 100000", body: "12345"))
+            upstream.send(http("HTTP/1.1 200 OK", body: "half"))
+            caller.expect(http("HTTP/1.1 200 OK", "transfer-encoding: chunked", body: "4\r\nhalf\r\n"))
+            upstream.resetAtNext()
+            caller.send([UInt8](repeating: 0x61, count: 50_000))
+            #expect(caller.receiveAll() == [])
+            caller.expectGone()
+        }
+    }
+
     @Test(arguments: Transport.allCases)
     func `a caller that waits for 100 Continue gets it from us or from the upstream`(_ transport: Transport) {
         runProxy(transport, plain) { harness in

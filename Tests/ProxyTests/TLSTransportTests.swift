@@ -124,6 +124,18 @@ private final class SecuredEnd: Watcher {
         #expect(ends.1.received == body)
     }
 
+    @Test func `what has gone before an error is told as sent`() throws {
+        let ends = try pair()
+        turn(ends)
+        ends.1.inner.takesUntilReset = 2
+        let body = [UInt8](repeating: 7, count: 200_000)
+        ends.0.send(body)
+        #expect(ends.0.unsent.count == body.count - 2 * 64 * 1024)
+        guard case .failed(ECONNRESET) = ends.0.transport.send(body.span) else { throw Surprise() }
+    }
+
+    private struct Surprise: Error {}
+
     @Test func `the last byte is not reported as sent before it is`() throws {
         let ends = try pair()
         turn(ends)

@@ -212,12 +212,13 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
         var done = min(ahead, total)
         ahead = 0
         while done < total {
-            let end = min(total, done + Self.piece)
+            let (begin, end) = (done, min(total, done + Self.piece))
             if done < first.count { session.send(first.extracting(done..<min(end, first.count))) }
             if end > first.count { session.send(second.extracting(max(0, done - first.count)..<end - first.count)) }
             done = end
             sendOutput()
-            if let broken { return .failed(broken) }
+            // What has gone before is gone: the next attempt to send meets the error again.
+            if let broken { return begin > 0 ? .bytes(begin) : .failed(broken) }
             guard pending.isEmpty else {
                 ahead = 1
                 return done > 1 ? .bytes(done - 1) : .notNow

@@ -63,6 +63,8 @@ final class Wire: Watcher, EndOfTurn {
     private var writtenAt = Instant.start
     /// Why nothing can be sent any more, as an errno.
     private var writeError: Int32?
+    /// Why bytes could not be sent at once, until that is told.
+    private var sendError: Int32?
     private var end: (seen: Bool, errno: Int32?) = (false, nil)
     private var timer: Timer?
 
@@ -123,11 +125,19 @@ final class Wire: Watcher, EndOfTurn {
     /// end of the turn.
     func send(_ bytes: Span<UInt8>) {
         outputChanged()
-        guard bytes.count >= Self.largeWrite, case .open = state, !isStuck, writeError == nil else {
+        guard bytes.count >= Self.largeWrite, case .open = state, !isStuck, writeError == nil, sendError == nil else {
             return output.append(bytes)
         }
         let output = output
-        guard case .bytes(let count) = transport.send(output.readable, bytes) else { return output.append(bytes) }
+        let count: Int
+        switch transport.send(output.readable, bytes) {
+        case .bytes(let sent): count = sent
+        case .notNow, .end, .cutOff: count = 0
+        case .failed(let errno):
+            // Told at the end of the turn, since the kernel does not tell it again.
+            sendError = errno
+            count = 0
+        }
         bytesSent += count
         let fromOutput = min(count, output.count)
         output.drop(fromOutput)
@@ -239,9 +249,10 @@ final class Wire: Watcher, EndOfTurn {
     private func endReading(errno: Int32?, isBroken: Bool = false) {
         transport.watchesRead = false
         // The error of a connection is told once, and it may be writing that was told.
-        end = (true, errno ?? writeError)
+        let error = writeError ?? sendError
+        end = (true, errno ?? error)
         // What the owner has left comes before the end, unless the connection is broken anyway.
-        if !hasUsableInput || isBroken || writeError != nil { owner.wireEnded(errno: end.errno) }
+        if !hasUsableInput || isBroken || error != nil { owner.wireEnded(errno: end.errno) }
     }
 
     /// Whether some of what has come is still to be given to the owner.
@@ -320,6 +331,7 @@ final class Wire: Watcher, EndOfTurn {
         case .connecting, .lingering, .closed: return
         case .open, .finishing: break
         }
+        if let errno = sendError.take() { return broke(errno) }
         let output = output
         if writeError != nil { output.removeAll() }
         guard !output.isEmpty else { return flushed() }

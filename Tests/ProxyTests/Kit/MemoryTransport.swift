@@ -12,6 +12,8 @@ final class MemoryTransport: Events.Transport {
 
     /// How many bytes that nobody has read yet this end takes; fewer make its peer stuck.
     var room = Int.max
+    /// How often this end takes bytes before it resets the connection; its peer is told once, as the kernel does.
+    var takesUntilReset = Int.max
     var connect = Connect.done
     var watchesRead = false
     var watchesWrite = false
@@ -94,6 +96,12 @@ final class MemoryTransport: Events.Transport {
     func send(_ bytes: Span<UInt8>) -> Transfer {
         if let error { return .failed(error) }
         guard let other, !other.isClosed else { return .failed(EPIPE) }
+        guard other.takesUntilReset > 0 else {
+            other.isClosed = true
+            hasEnded = true
+            return .failed(ECONNRESET)
+        }
+        other.takesUntilReset -= 1
         let count = min(bytes.count, max(0, other.room - other.arrived.count))
         guard count > 0 else { return .notNow }
         other.arrived += bytes.extracting(0..<count).array

@@ -60,6 +60,11 @@ final class ScriptedPeer {
         (transport as? MemoryTransport)?.rejectMore()
     }
 
+    /// Resets the connection when the next bytes come; in memory only.
+    func resetAtNext() {
+        (transport as? MemoryTransport)?.takesUntilReset = 0
+    }
+
     func reset() {
         guard !isClosed else { return }
         isClosed = true
