@@ -21,7 +21,8 @@ extension Call {
     var isRetryable: Bool { upstreamLeg.retryBuffer.skipReason == nil && !response.headSent }
 
     func keepForRetry(_ body: Span<UInt8>, by attempt: Attempt) {
-        guard isRetryable, upstreamLeg.retryBuffer.isWanted || attempt.mayNeedRetryBuffer else { return }
+        guard isRetryable else { return }
+        guard upstreamLeg.retryBuffer.isWanted || attempt.mayNeedRetryBuffer else { return discardRetryBuffer(.buffer) }
         if let spool = upstreamLeg.retryBuffer.spool { return keep(body, in: spool) }
         let queue = upstreamLeg.retryBuffer.body.take() ?? worker.acquireQueue()
         let room = (route.upstream?.settings.limits.retryBuffer ?? 0) - queue.count

@@ -15,7 +15,7 @@ extension Call {
         stopHedging()
         // Who rehearses calls has no files made.
         guard let upstream = route.upstream, let settings = upstream.settings.limits.spool, let budget = upstream.spool,
-            worker.services.runsPrograms, upstreamLeg.retryBuffer.isWanted || attempt.mayNeedRetryBuffer
+            worker.services.runsPrograms, upstreamLeg.retryBuffer.isWanted || attempt.mayBeRetriedOnceSent
         else { return discardRetryBuffer(.buffer) }
         // What is known to be too large is not written at all.
         if let length = request.contentLength, length - upstream.settings.limits.retryBuffer > settings.max {

@@ -196,11 +196,16 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     // MARK: Retries
 
-    /// Whether the request may come back unprocessed, or be lost where it can be retried.
-    var mayNeedRetryBuffer: Bool {
+    /// Whether the request may be retried although it was sent: it may come back unprocessed, or be lost and do no harm.
+    var mayBeRetriedOnceSent: Bool {
         guard let connection, !hasResponded else { return false }
-        return connection.version == .http2 || call.request.hasIdempotentMethod || connection.bytesSent == sentBefore
+        if connection.version == .http2 { return true }
+        return call.request.hasIdempotentMethod
+            && (connection.hasBeenIdle || placement != nil && !connection.isKnownAccepted)
     }
+
+    /// Whether the request may be retried from what is kept of it.
+    var mayNeedRetryBuffer: Bool { mayBeRetriedOnceSent || !hasResponded && connection?.bytesSent == sentBefore }
 
     /// Whether sending the request once more cannot do twice what was to be done once.
     func canRetry(after error: UpstreamError) -> Bool {
@@ -208,7 +213,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         let sent = SentRequest(
             hasResponse: hasResponded,
             wasIdle: connection.hasBeenIdle,
-            wasUnaccepted: placement != nil && connection.mayBeUnaccepted,
+            wasUnaccepted: connection.mayBeUnaccepted && upstream.balancer?.hasUntried(by: call) == true,
             hasLeft: connection.bytesSent != sentBefore,
             isIdempotent: call.request.hasIdempotentMethod
         )

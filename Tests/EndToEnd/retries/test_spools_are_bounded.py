@@ -55,6 +55,25 @@ def test_all_workers_share_the_total(spooling, body_server, upload, spool):
     assert upload(proxy.url + "/up", 5 * MIB).result() == (digest(5 * MIB), 200)
 
 
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+def test_what_martlet_would_not_retry_is_not_kept(spooling, body_server, upload, method):
+    """Over a new connection of HTTP/1.1 to the only address, nothing tells what became of a request that is lost."""
+    upstream = body_server(200)
+    proxy = spooling(upstream.url, interceptors=["log"])
+    sent = upload(proxy.url + "/up", SIZE, "-X", method, pause_at=SIZE - PIECE)
+    eventually(lambda: upstream.requests and upstream.requests[0].count > SIZE - 2 * PIECE, within=20)
+    metrics = proxy.metrics()
+    assert metrics.total("martlet_spool_files") == metrics.total("martlet_spool_bytes") == 0
+    sent.go.set()
+    assert sent.result() == (digest(SIZE), 200)
+    # The next request goes by a connection that has been idle, and may find it closed.
+    sent = upload(proxy.url + "/up", SIZE, "-X", method, pause_at=SIZE - PIECE)
+    eventually(lambda: len(upstream.requests) == 2 and upstream.requests[1].count > SIZE - 2 * PIECE, within=20)
+    assert proxy.metrics().total("martlet_spool_files") == (1 if method == "PUT" else 0)
+    sent.go.set()
+    assert sent.result() == (digest(SIZE), 200)
+
+
 def test_without_a_spool(spooling, body_server, upload):
     upstream = body_server(503, 200)
     proxy = spooling(upstream.url, limits={})
