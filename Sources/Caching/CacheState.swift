@@ -83,6 +83,8 @@ public struct CacheState {
         public var canRefresh = true
         /// Whether it can wait for others.
         public var mayWait = true
+        /// Since when it has waited for what another fetched, if it has.
+        public var waitsSince: Instant?
 
         /// Takes what a request asks of a cache, its head, its key, the hash of the name of its target, and the time.
         ///
@@ -124,7 +126,7 @@ public struct CacheState {
             }
         }
         if query.request.control.flags.contains(.onlyIfCached) { return .lack }
-        let isForOne = stale?.freshness.isForOne(query.request) ?? isPassed(entry, at: query.now)
+        let isForOne = stale.map { isOfNoUse($0.freshness, query) } ?? isPassed(entry, at: query.now)
         return fetch(query, primaryCount, stale, isForOne: isForOne, makeWaiter)
     }
 
@@ -141,6 +143,11 @@ public struct CacheState {
     private func isUsable(_ response: CachedResponse, _ query: Query) -> Bool {
         stamps.isCurrent(response.stamp, of: query.resource)
             && (!query.hasCredentials || response.freshness.isForAll)
+    }
+
+    /// Whether what another brings is of no use to a request, as it is too old for that when it has come.
+    private func isOfNoUse(_ freshness: Freshness, _ query: Query) -> Bool {
+        freshness.isForOne(query.request) || query.waitsSince.map { freshness.received >= $0 } ?? false
     }
 
     private func isPassed(_ entry: Entry?, at now: Instant) -> Bool {

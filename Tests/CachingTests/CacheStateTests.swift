@@ -14,13 +14,16 @@ import Time
         var state = CacheState(limit: 1 << 20)
         var now = CacheStateTests.start
 
-        func ask(_ fields: [(String, String)] = [], isAlone: Bool = false, hasFailed: Bool = false)
-            -> CacheState.Decision
-        {
+        func ask(
+            _ fields: [(String, String)] = [],
+            isAlone: Bool = false,
+            hasFailed: Bool = false,
+            waitsSince: Instant? = nil
+        ) -> CacheState.Decision {
             let (request, key) = (head(fields), ByteQueue())
             key.append("key")
             var query = CacheState.Query(CacheRequest(request), request, key: key, resource: 7, at: now)
-            (query.isAlone, query.hasFailed) = (isAlone, hasFailed)
+            (query.isAlone, query.hasFailed, query.waitsSince) = (isAlone, hasFailed, waitsSince)
             return state.decide(query) { CacheWaiter($0) { _ in } }
         }
 
@@ -29,11 +32,12 @@ import Time
             _ control: String?,
             vary: String? = nil,
             _ fields: [(String, String)] = [],
-            rule: CacheRule = CacheRule()
+            rule: CacheRule = CacheRule(),
+            bodyTime: Duration = .zero
         ) -> Int {
             guard let control else { return state.end(flight, .passed, head(fields), at: now).waiters.count }
             let sent = head([("cache-control", control)] + (vary.map { [("vary", $0)] } ?? []))
-            let times = CacheRule.Times(requested: now, received: now, wall: .epoch)
+            let times = CacheRule.Times(requested: now - bodyTime, received: now - bodyTime, wall: .epoch)
             guard let freshness = rule.freshness(of: sent, hasCredentials: false, times) else { return -1 }
             let content = CachedResponse.Content(
                 status: 200,
@@ -83,6 +87,19 @@ import Time
         #expect((0..<3).allSatisfy { _ in waits(world.ask(young)) })
         #expect(world.end(second, "max-age=60") == 3)
         #expect(isServed(world.ask(young)))
+    }
+
+    @Test func `nobody waits again who has waited for what is too old for it when it has come`() throws {
+        let world = World()
+        let young = [("cache-control", "max-age=1")]
+        let first = try flight(world.ask(young))
+        #expect(waits(world.ask(young)))
+        let (early, late) = (world.now, world.now + .second)
+        world.now += 2 * .second
+        #expect(world.end(first, "max-age=60", bodyTime: 2 * .second) == 1)
+        #expect(passes(world.ask(young, waitsSince: early)))
+        // One that came when the head was there already may fare better with the next.
+        #expect(!passes(world.ask(young, waitsSince: late)))
     }
 
     @Test func `nobody waits for what is not stored, for ten seconds`() throws {

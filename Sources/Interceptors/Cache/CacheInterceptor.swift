@@ -143,6 +143,7 @@ final class CacheInterceptor: Interceptor {
         var query = CacheState.Query(request, head, key: key.bytes, resource: key.resource, at: call.now)
         query.hasCredentials = request.traits.contains(.authorization) && !sharesCredentials
         query.hasFailed = word == .upstreamFailed
+        query.waitsSince = wait?.since
         let isLate = word == .goOn || word == .upstreamFailed
         // The message of an RPC is not at hand any more when that is refreshed.
         query.canRefresh = isPlain(call) && head.method.equals("GET")
@@ -237,6 +238,7 @@ final class CacheInterceptor: Interceptor {
 
     private func begin(_ wait: CacheWait, _ key: [UInt8], _ number: Int, _ call: Call) {
         call[stateOf: self] = .waiting(wait)
+        wait.since = call.now
         wait.leave = { [unowned self, unowned wait] in
             if let bell = wait.bell.take() { waiters.remove(bell: bell) }
             store?.withState { $0.leave(key, number) }

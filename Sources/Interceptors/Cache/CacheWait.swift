@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 internal import Proxy
+internal import Time
 
 /// A call that waits in a cache: for its message, or for another call that fetches the same response.
 ///
@@ -13,6 +14,8 @@ final class CacheWait {
     private(set) var isOver = false
     /// The message of the request, if it is one of RPC.
     private(set) var message: [UInt8]?
+    /// Since when it waits for another call.
+    var since: Instant?
     /// What wakes it.
     var bell: Int?
     /// Ends the wait for another call.
