@@ -20,6 +20,14 @@ extension LineWriter {
             }
         }
 
+        /// Writes everything to what it has been opened as, or of a tape nothing if it cannot be everything.
+        ///
+        /// - Returns: as `LineWriter.writeAll`.
+        func write(_ bytes: [UInt8], to descriptor: Int32) -> (written: Int, error: Int32?) {
+            guard case .tape = self else { return LineWriter.writeAll(bytes, to: descriptor) }
+            return TapeFile.append(bytes, to: descriptor)
+        }
+
         /// The target that is to have a writer: standard error for standard output too, if both lead to one place.
         ///
         /// They often do, in a unit or in a container. A pipe or a socket takes a large write in parts, and what another

@@ -201,8 +201,7 @@ public final class LineWriter: Sendable {
             }
             if let piece = taken.piece {
                 let lines = isWithinLine ? [newline] + piece : piece
-                let (written, error) = writeAll(lines, to: descriptor)
-                if error != nil, case .tape = target { TapeFile.cut(descriptor, by: written) }
+                let (written, error) = target.write(lines, to: descriptor)
                 if written > 0 { isWithinLine = lines[written - 1] != newline }
                 if let error, descriptor >= 0, !taken.isBroken { complaint.lost(target, error) }
                 state.withLock { $0.wrote(piece.count, isVital: taken.isVital, failed: error != nil) }
@@ -259,7 +258,7 @@ public final class LineWriter: Sendable {
     /// Writes everything; what cannot be written (a full disk, a reader that is gone) is lost.
     ///
     /// - Returns: how many bytes were written, and why not all, as a number of the system's; nil if nothing was lost.
-    fileprivate static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> (written: Int, error: Int32?) {
+    static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> (written: Int, error: Int32?) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -24,24 +24,50 @@ public enum TapeFile {
             return .failure(.notAFile)
         }
         _ = fchmod(descriptor, 0o600)
-        cutTornEnd(descriptor)
+        locked(descriptor) { cutTornEnd(descriptor) }
         return .success(descriptor)
+    }
+
+    /// Does something while no other process of the program changes the file, as it might in an upgrade.
+    ///
+    /// A file system without locks has it done all the same.
+    private static func locked<Result>(_ descriptor: Int32, _ body: () -> Result) -> Result {
+        _ = flock(descriptor, LOCK_EX)
+        defer { _ = flock(descriptor, LOCK_UN) }
+        return body()
     }
 
     /// Moves a file to `NAME.1` if it would be longer than `maxSize` with `more` bytes.
     ///
-    /// Another process of the program may have done so already, in an upgrade: what stands at the path is measured then.
+    /// Another process of the program may have done so already, be it twice, so that the file has no name any more.
     ///
     /// - Returns: whether the file is to be opened again.
     static func rotate(_ path: String, _ descriptor: Int32, for more: Int, maxSize: Int) -> Bool {
-        guard descriptor >= 0, let size = size(descriptor), size > 0, size + more > maxSize else { return false }
-        var there = stat()
-        guard unsafe stat(path, &there) == 0, Int(there.st_size) + more > maxSize else { return true }
-        return unsafe rename(path, path + ".1") == 0
+        var own = stat()
+        guard descriptor >= 0, unsafe fstat(descriptor, &own) == 0, own.st_size > 0 else { return false }
+        guard own.st_nlink > 0 else { return true }
+        guard Int(own.st_size) + more > maxSize else { return false }
+        return locked(descriptor) {
+            var there = stat()
+            guard unsafe stat(path, &there) == 0, there.st_ino == own.st_ino, there.st_dev == own.st_dev else {
+                return true
+            }
+            return unsafe rename(path, path + ".1") == 0
+        }
     }
 
-    /// Takes back what was written of documents that could not be written as a whole.
-    static func cut(_ descriptor: Int32, by count: Int) {
+    /// Writes documents behind what is there, or nothing of them if they cannot be written as a whole.
+    ///
+    /// - Returns: as `LineWriter.writeAll`.
+    static func append(_ documents: [UInt8], to descriptor: Int32) -> (written: Int, error: Int32?) {
+        locked(descriptor) {
+            let result = LineWriter.writeAll(documents, to: descriptor)
+            if result.error != nil { cut(descriptor, by: result.written) }
+            return result
+        }
+    }
+
+    private static func cut(_ descriptor: Int32, by count: Int) {
         guard count > 0, let size = size(descriptor) else { return }
         _ = ftruncate(descriptor, off_t(max(0, size - count)))
     }

@@ -56,6 +56,19 @@ import Testing
         #expect(contents(path + ".1") == "---\na: 2\n...\n---\na: 3\n...\n")
     }
 
+    @Test func `a tape that another process has moved away twice is left`() {
+        let (old, new) = (LineWriter(to: .tape(path), maxSize: 40), LineWriter(to: .tape(path), maxSize: 40))
+        let long = String(repeating: "x", count: 20)
+        for (text, writer) in [("0", old), ("1" + long, new), ("2" + long, new), ("3", old)] {
+            #expect(writer.write(Array("---\na: \(text)\n...\n".utf8)))
+            waitForWriting(of: "a: \(text)\n")
+        }
+        old.finish()
+        new.finish()
+        #expect(text == "---\na: 2\(long)\n...\n---\na: 3\n...\n")
+        #expect(contents(path + ".1") == "---\na: 1\(long)\n...\n")
+    }
+
     @Test func `no link is followed`() {
         #expect(unsafe symlink(directory / "target", path) == 0)
         #expect(TapeFile.isLink(path))
