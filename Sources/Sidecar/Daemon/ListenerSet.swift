@@ -179,13 +179,7 @@ final class ListenerSet {
 
     /// The open listeners in the order of a configuration that goes for all of them.
     func inOrder(of settings: Settings?) -> [Open] {
-        let order = settings?.listeners.map(\.address) ?? []
-        func place(_ one: Open) -> (Int, Int) {
-            // The same address may stand there more than once, and may be several sockets.
-            let places = order.indices.filter { order[$0] == one.settings.address }
-            return (places.prefix(one.key.ordinal + 1).last ?? .max, one.key.ordinal)
-        }
-        return open.values.sorted { place($0) < place($1) }
+        keyed(settings?.listeners ?? []).compactMap { key, _ in open[key] }
     }
 
     /// Which sockets close when the service is restarted, for people; nil if none does.

@@ -19,7 +19,7 @@ final class ServiceManager {
     /// Whether a service manager started the daemon and is told what it does.
     var isThere: Bool { socket != nil }
 
-    /// How many sockets it holds: as `$FDSTORE` says from systemd 254 on, or else as the shipped unit has it.
+    /// How many sockets it holds: as `$FDSTORE` says from systemd 254 on if it holds any, or else as the shipped unit has it.
     let storeLimit: Int
 
     /// Takes the variables from the environment, so that no child sees them.

@@ -70,11 +70,11 @@ final class StoredSockets {
     /// Has the manager hold the sockets in use, and close what an earlier process has left and nobody uses.
     func settle(_ open: some Collection<ListenerSet.Open>) {
         for socket in unused(by: open) { discard(socket) }
-        let sockets = storable(of: open)
-        // What it has no room for it would close, and say nothing.
+        for name in useless { manager.remove(name) }
+        // What it has no room for it would close, and say nothing; it has those of the process before this one.
+        let sockets = storable(of: open).sorted { $0.storeName < $1.storeName }
         let room = manager.storeLimit - sockets.count { $0.isHeld }
         for socket in sockets.filter({ !$0.isHeld }).prefix(max(0, room)) { manager.store(socket) }
-        for name in useless { manager.remove(name) }
         left = []
         useless = []
     }
