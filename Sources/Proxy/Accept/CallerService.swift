@@ -32,7 +32,7 @@ final class CallerService: ConnectionService {
     /// The most that waits for an interceptor in one direction of a call before no more is read.
     private(set) var heldEventLimit = 0
     private(set) var heldByteLimit = 0
-    /// What new connections speak; nil is clear text.
+    /// What new connections speak; nil is clear text, or that a file of TLS is not there where a call is only rehearsed.
     private var tls: ListenerTLS?
     private var tlsSettings: ListenerTLSSettings?
 
@@ -65,7 +65,6 @@ final class CallerService: ConnectionService {
         )
         tlsSettings = settings.tls
         tls = settings.tls.flatMap { worker.tls.listeners[$0] }
-        precondition((tls == nil) == (settings.tls == nil), "clear text must be intended")
     }
 
     /// Takes what the files of these settings have come to now, if the listener goes by them.
@@ -74,12 +73,15 @@ final class CallerService: ConnectionService {
     }
 
     /// Whether callers have to come in TLS.
-    var isSecure: Bool { tls != nil }
+    var isSecure: Bool { tlsSettings != nil }
 
     var asksForUnits: Bool { worker.generation.asksForUnits }
 
     func secured(_ connection: any Transport, context: WireContext) -> any Transport {
-        guard let tls else { return connection }
+        guard let tls else {
+            precondition(tlsSettings == nil, "clear text must be intended")
+            return connection
+        }
         let session = TLSSession(tls.context, output: context.sealed)
         return TLSTransport(over: connection, session, connecting: false, context: context)
     }

@@ -90,7 +90,6 @@ public final class Upstream {
         spool: SpoolBudget? = nil,
         seed: UInt64 = 1
     ) {
-        precondition((settings.tls == nil) == (tls == nil), "clear text must be intended")
         self.settings = settings
         self.tls = tls
         name = Array(settings.name.utf8)
@@ -130,7 +129,10 @@ public final class Upstream {
 
     /// What carries the bytes of a connection that is being made: itself, or TLS over it.
     func secured(_ connection: any Transport, for version: HTTPVersion) -> any Transport {
-        guard let tls else { return connection }
+        guard let tls else {
+            precondition(settings.tls == nil, "clear text must be intended")
+            return connection
+        }
         let session = TLSSession(
             tls.context,
             resuming: resumption,

@@ -63,7 +63,7 @@ struct CallCommand {
     func run() -> Exit {
         let loaded: ConfigurationFile.Loaded
         do throws(ConfigurationFile.Rejection) {
-            loaded = try file.load(onlyChecked: true)
+            loaded = try file.load()
         } catch {
             error.lines.forEach(Terminal.complain)
             return .configuration

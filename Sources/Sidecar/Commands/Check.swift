@@ -9,7 +9,7 @@ enum Check {
     static func run(file: String?, with registry: Registry) -> Exit {
         let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Rejection) {
-            let loaded = try file.load(onlyChecked: true)
+            let loaded = try file.load()
             let settings = loaded.plan.settings
             loaded.warnings.forEach(Terminal.complain)
             let needs = DescriptorNeeds(settings)

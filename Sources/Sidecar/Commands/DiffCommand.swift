@@ -9,7 +9,7 @@ enum DiffCommand {
             var lines: [String] = []
             for path in [old, new] {
                 do throws(ConfigurationFile.Rejection) {
-                    plans.append(try ConfigurationFile(path: path, registry: registry).load(onlyChecked: true).plan)
+                    plans.append(try ConfigurationFile(path: path, registry: registry).load().plan)
                 } catch {
                     lines += error.lines
                 }

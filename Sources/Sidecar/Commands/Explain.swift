@@ -11,6 +11,7 @@ enum Explain {
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
             loaded.warnings.forEach(Terminal.complain)
+            for lack in loaded.lacks { Terminal.complain("\(file.name): warning for this machine: \(lack.message)") }
             let explanation = Explanation(
                 of: request,
                 by: loaded.plan,

@@ -17,7 +17,7 @@ enum Run {
             DescriptorLimit.raise()
             // What it asks for is about to be done anyway.
             Signals.ignoreHangUp()
-            let loaded = try file.load()
+            let loaded = try file.load(toServe: true)
             Crash.setCoreDumps(allowed: loaded.plan.settings.coreDumps)
             // Before there are other threads, which would not be in it. A program that runs was made before.
             let canBeUpgraded = if case .success = successions.launcher { true } else { false }

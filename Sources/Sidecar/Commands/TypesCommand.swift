@@ -38,7 +38,7 @@ struct TypesCommand {
 
     func run() -> Exit {
         do throws(ConfigurationFile.Rejection) {
-            let loaded = try file.load(onlyChecked: true)
+            let loaded = try file.load()
             loaded.warnings.forEach(Terminal.complain)
             let (known, isWhole) = Self.known(loaded.plan)
             guard let types = known else {
@@ -82,7 +82,7 @@ struct TypesCommand {
 
     /// The types of a configuration; none if there are none, which is told.
     static func types(of file: ConfigurationFile) throws(ConfigurationFile.Rejection) -> KnownTypes? {
-        let (types, isWhole) = known(try file.load(onlyChecked: true).plan)
+        let (types, isWhole) = known(try file.load().plan)
         if types == nil, isWhole { complainOfNoTypes(file) }
         return types
     }

@@ -13,7 +13,7 @@ struct ConfigurationFile {
         let identity: FileIdentity?
         /// What may go wrong with the file nevertheless: lines for people.
         let warnings: [String]
-        /// What this process lacks to use it; nothing if it was not loaded only to be checked.
+        /// What this process lacks to use it; nothing if it was loaded to serve.
         let lacks: [Diagnostic]
         /// What the file needs of the system.
         let needs: [SystemNeed]
@@ -60,8 +60,8 @@ struct ConfigurationFile {
 
     /// Reads and checks the file as a whole; every error of it is in the rejection, and what a sandbox does not allow.
     ///
-    /// Credentials of systemd that this process cannot read are errors, unless the file is `onlyChecked`.
-    func load(onlyChecked: Bool = false, within sandbox: Sandbox? = nil) throws(Rejection) -> Loaded {
+    /// Credentials of systemd that this process cannot read are errors only `toServe`: no other command needs them.
+    func load(toServe: Bool = false, within sandbox: Sandbox? = nil) throws(Rejection) -> Loaded {
         let diagnostics = Diagnostics()
         // Before it is read: a change in between is one that was not read.
         let identity = canBeWatched ? path.flatMap(FileIdentity.init(of:)) : nil
@@ -81,7 +81,7 @@ struct ConfigurationFile {
         }
         sandbox?.check(plan.settings, into: diagnostics)
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
-        guard onlyChecked || diagnostics.lacks.isEmpty else {
+        guard diagnostics.lacks.isEmpty || !toServe else {
             throw Rejection(lines: diagnostics.lacks.map { $0.line(file: name) })
         }
         let warnings = diagnostics.warnings.map { $0.line(file: name) }

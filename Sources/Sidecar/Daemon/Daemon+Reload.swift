@@ -18,7 +18,7 @@ extension Daemon {
         guard !reloadQueue.waitBehind(then) else { return }
         manager.reloading()
         do throws(ConfigurationFile.Rejection) {
-            let loaded = try file.load(within: sandbox)
+            let loaded = try file.load(toServe: true, within: sandbox)
             try file.checkPlaces(of: loaded)
             let change = try plan(loaded.plan.settings)
             noteFixed(loaded.plan.settings)
@@ -59,7 +59,7 @@ extension Daemon {
     /// Starts with what the file says now, before the pause is over.
     private func startAgain() {
         do throws(ConfigurationFile.Rejection) {
-            let loaded = try file.load(within: sandbox)
+            let loaded = try file.load(toServe: true, within: sandbox)
             pendingStart.timer?.cancel()
             pendingStart.retry = StartRetry()
             noteFixed(loaded.plan.settings)

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from support.eliza_callers import eliza_types  # noqa: F401
 from support.http1.peer import Peer
 
 UNSET = "$CREDENTIALS_DIRECTORY/{}: No such file or directory"
@@ -104,6 +105,40 @@ def test_check_does_not_fail_without_it(command, tmp_path, recorder, variable):
         "DIRECTORY/mine: No such file or directory",
         "cannot read the token in DIRECTORY/token: No such file or directory",
     ]
+
+
+def test_no_command_but_those_that_serve_needs_it(command, martlet, recorder, credentials, authority, eliza_types, tmp_path):
+    ours = authority()
+    identity = ours.issue("127.0.0.1")
+    (credentials / "server.pem").write_bytes(identity.certificate.read_bytes())
+    (credentials / "server.key").write_bytes(identity.key.read_bytes())
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    text = f"""
+        listeners: [{{ address: "127.0.0.1:{port}", tls: {{ certificate: {{ credential: server.pem }}, key: {{ credential: server.key }} }} }}]
+        upstreams: {{ web: {{ url: "https://127.0.0.1:9", tls: {{ client_certificate: {{ credential: a.pem }}, client_key: {{ credential: a.key }} }} }} }}
+        types: {{ files: [{eliza_types}] }}
+        interceptors:
+          - token: {{ credential: token, phantom: {{ value: {{ credential: token }} }} }}
+          - respond: {{ json: {{ sentence: hello }} }}
+    """
+    (credentials / "a.pem").write_bytes(identity.certificate.read_bytes())
+    (credentials / "a.key").write_bytes(identity.key.read_bytes())
+    proxy = martlet(text, **service(credentials))
+    tests = tmp_path / "tests.yaml"
+    tests.write_text(f"config: {proxy.file}\ntests: [ {{ name: a, call: {{ http: GET / }}, expect: {{ code: unauthenticated }} }} ]\n")
+    tape = tmp_path / "tape.yaml"
+    tape.write_text("")
+    trust = {"SSL_CERT_FILE": str(ours.file)}
+    say = ["call", "connectrpc.eliza.v1.ElizaService/Say", "--data", "{}", "-H", "authorization: Bearer s3cret"]
+    explain = command("explain", "GET", "/", "-c", proxy.file)
+    assert explain.code == 0 and "reject" in explain.stdout.text
+    assert f"{proxy.file}: warning for this machine: cannot read {UNSET.format('server.key')}" in explain.stderr.text
+    assert "ElizaService" in command("types", "-c", proxy.file).stdout.text
+    assert '"hello"' in command(*say, "-c", proxy.file, environment=trust).stdout.text
+    assert "1 test, 0 failed" in command("test", tests).stdout.text
+    made = command("test", "--from-tape", tape, "-c", proxy.file)
+    assert "cannot read" not in made.stderr.text and made.code == 0
 
 
 def test_without_it_a_call_has_no_token(martlet, recorder):
