@@ -30,9 +30,13 @@ public enum TapeFile {
 
     /// Does something while no other process of the program changes the file, as it might in an upgrade.
     ///
-    /// A file system without locks has it done all the same.
+    /// A file system without locks has it done all the same, and so has a process that keeps the lock for a second.
     private static func locked<Result>(_ descriptor: Int32, _ body: () -> Result) -> Result {
-        _ = flock(descriptor, LOCK_EX)
+        var patience = 100
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR, patience > 0 {
+            patience -= 1
+            usleep(10_000)
+        }
         defer { _ = flock(descriptor, LOCK_UN) }
         return body()
     }

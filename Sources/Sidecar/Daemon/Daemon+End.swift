@@ -45,7 +45,8 @@ extension Daemon {
     ///
     /// A new process that may accept calls already takes the place of this one first.
     func drain() {
-        if upgrade?.isTurning == true {
+        if let upgrade, upgrade.isTurning {
+            if !ending.isDue { upgrade.hurry() }
             ending.isDue = true
             return
         }

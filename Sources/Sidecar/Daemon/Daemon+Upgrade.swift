@@ -82,7 +82,7 @@ extension Daemon {
         workers?.post { $0.stopAccepting() }
         // A caller that connects from now on gets to the new process.
         workers?.ask({ _ in true }) { [self] _ in
-            upgrade?.complete()
+            upgrade?.complete(stops: ending.isDue)
             then()
             drain()
         }
@@ -98,6 +98,7 @@ extension Daemon {
                 workers?.post(each: { index in { $0.apply(change, index: index) } })
                 workers?.ask({ _ in true }, within: nil) { _ in predecessor.send(.serving) }
             case .own: own(change, then)
+            case .stop: requestEnd()
             case nil:
                 log.log(.error, "upgrade given up", ("reason", "the other process has ended, or serves on"))
                 stop(.failure)
@@ -112,7 +113,8 @@ extension Daemon {
         listeners?.own()
         for server in admin.servers { server.own() }
         settle(change)
-        then()
+        // It may have been told to stop before it was the main process, which is what systemd listens to.
+        if let drain = ending.drain { manager.stopping(within: drain.limit) } else { then() }
         if reloadQueue.takeDue() { reload() }
     }
 }

@@ -19,10 +19,13 @@ final class Predecessor {
     /// It is called with nil if the other one goes on without this process, or has ended: whoever starts the service anew must
     /// not find another process on its sockets.
     func listen(on loop: EventLoop, _ heard: @escaping (TurnMessage?) -> Void) {
+        var isOver = false
         channel.listen(on: loop) { [channel] text in
             let message = text.flatMap(TurnMessage.init)
-            if message != .serve { channel.stopListening() }
-            heard(message)
+            if message == nil || message == .stop { channel.stopListening() }
+            // The end of the other process is none of this one's business then.
+            if message != nil || !isOver { heard(message) }
+            isOver = message == .own
         }
     }
 

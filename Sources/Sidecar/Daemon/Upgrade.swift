@@ -33,6 +33,8 @@ enum TurnMessage: String {
     case serve
     /// The old one accepts no more: the sockets, and the service, are those of the new one.
     case own
+    /// The service is to stop, which it was told while the turn was under way.
+    case stop
 }
 
 /// A new process of this program that is to take the place of this one, until it serves or has failed.
@@ -46,6 +48,7 @@ final class Upgrade {
     private let kill: () -> Void
     private var timer: Timer?
     private var hasTurn = false
+    private static let shortTurn = 5 * Duration.second
     private var done: ((Result<Int32, ConfigurationFile.Rejection>) -> Void)?
 
     /// Waits for a new process that was started.
@@ -98,9 +101,15 @@ final class Upgrade {
         finish(.failure(.init(lines: [reason])))
     }
 
-    /// The new process is the only one from now on.
-    func complete() {
+    /// The new process is the only one from now on; it ends as well if the service is to stop.
+    func complete(stops: Bool) {
         channel.send(TurnMessage.own.rawValue)
+        if stops { channel.send(TurnMessage.stop.rawValue) }
+    }
+
+    /// Whoever stops the service waits for the turn: it is given up soon if the new process does not serve.
+    func hurry() {
+        timer?.arm(after: Self.shortTurn)
     }
 
     private func finish(_ result: Result<Int32, ConfigurationFile.Rejection>) {

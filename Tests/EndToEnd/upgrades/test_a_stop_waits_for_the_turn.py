@@ -16,6 +16,8 @@ test = socket.create_connection(("127.0.0.1", {port}))
 channel.send(b"ready")
 while word := channel.recv(100):
     test.send(word + b"\\n")
+    if word in (b"own", b"stop"):
+        continue
     if word == b"serve" and (reply := test.recv(100)) == b"end":
         sys.exit(1)
     channel.send(b"serving")
@@ -33,13 +35,14 @@ class NewProcess:
     def wait_for_turn(self):
         self.peer, _ = self._listener.accept()
         self.peer.settimeout(10)
-        assert self.peer.recv(100) == b"serve\n"
+        self.words = self.peer.makefile("rb")
+        assert self.word() == b"serve\n"
 
     def say(self, word):
         self.peer.send(word)
 
-    def hears(self):
-        return self.peer.recv(100)
+    def word(self):
+        return self.words.readline()
 
     def stop(self):
         self.peer.close()
@@ -74,7 +77,8 @@ def stop_twice(proxy, old):
 def test_the_new_process_serves(proxy, turning):
     stop_twice(proxy, proxy.process)
     turning.say(b"serve")
-    assert turning.hears() == b"own\n"
+    assert turning.word() == b"own\n"
+    assert turning.word() == b"stop\n"
     proxy.stderr.wait(" draining ")
     assert proxy.process.wait(10) == 0
 
@@ -85,3 +89,41 @@ def test_the_new_process_fails(proxy, turning):
     proxy.stderr.wait("upgrade failed")
     proxy.stderr.wait(" draining ")
     assert proxy.process.wait(10) == 0
+
+
+@pytest.fixture
+def old():
+    """The old process, as far as the new one can tell: both ends of what they say to each other."""
+    ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ends[0].settimeout(10)
+    yield ends
+    for end in ends:
+        end.close()
+
+
+def begin_turn(martlet, recorder, old):
+    """A daemon that has its turn, and does not own the service yet."""
+    ours, theirs = old
+    options = {"environment": {"MARTLET_UPGRADE": str(theirs.fileno())}, "pass_fds": [theirs.fileno()], "wait": False}
+    proxy = martlet(upstream=recorder().url, **options)
+    assert ours.recv(100) == b"ready"
+    ours.send(b"serve")
+    assert ours.recv(100) == b"serving"
+    return proxy
+
+
+def test_the_new_process_is_told(martlet, recorder, old):
+    proxy = begin_turn(martlet, recorder, old)
+    old[0].send(b"own")
+    old[0].send(b"stop")
+    proxy.stderr.wait(" draining ")
+    assert proxy.process.wait(10) == 0
+
+
+def test_the_new_process_does_not_mind_the_end_of_the_old_one(martlet, recorder, old):
+    proxy = begin_turn(martlet, recorder, old)
+    old[0].send(b"own")
+    proxy.stderr.wait(" ready ")
+    old[0].close()
+    proxy.reload()
+    assert not proxy.stderr.matches(" draining | error ")
