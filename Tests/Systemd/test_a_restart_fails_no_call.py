@@ -52,6 +52,6 @@ def test_new_connections_that_nobody_keeps_a_socket_for(service, restart):
 
 def test_kept_connections(machine, service, restart):
     machine.run("systemctl start martlet.socket")
-    service.start(responses(listen="systemd:rpc", more="drain: { min: 500ms }"))
+    service.start(responses(listen="systemd:rpc", more="drain: { min: 2s }"))
     callers = restart("with kept connections that are idle for 100 ms", keep=True, gap=0.1)
     assert callers.refused == callers.lost == 0, callers.errors

@@ -34,8 +34,8 @@ def hole():
 
 @pytest.fixture
 def until_state():
-    def wait(proxy, address, state):
-        eventually(lambda: states(proxy).get(address, {}).get("state") == state, what=f"{address} is {state}")
+    def wait(proxy, address, state, within=5.0):
+        eventually(lambda: states(proxy).get(address, {}).get("state") == state, within, what=f"{address} is {state}")
 
     return wait
 

@@ -27,8 +27,11 @@ def test_the_calls_of_one_connection_of_http_1(martlet, replicas):
     servers = replicas(3, HTTPReplica)
     addresses = ", ".join(f'"{server.name}"' for server in servers)
     proxy = martlet(f"listen: 127.0.0.1:0\nworkers: 1\nupstreams: {{ default: {{ url: 'http://orders.test:1', addresses: [ {addresses} ] }} }}\n")
-    with proxy.http() as client:
-        spread = Counter(client.post("/", content=b"x").text for _ in range(1500))
+    caller, spread = proxy.connect(), Counter()
+    # One follows the other, so chance alone spreads them: with so many it is never a tenth more or less.
+    for _ in range(6000):
+        caller.send(b"POST / HTTP/1.1\r\nhost: a.example\r\ncontent-length: 1\r\n\r\nx")
+        spread[caller.response().body.decode()] += 1
     assert is_even(spread, servers), spread
 
 
@@ -97,7 +100,7 @@ def test_a_name_with_several_addresses(martlet, replicas, caller, names):
     port = servers[0].name.split(":")[1]
     names.addresses("orders.test", *[server.name.split(":")[0] for server in servers])
     proxy = martlet(f"listen: 127.0.0.1:0\nupstream: h2c://orders.test:{port}\n", **names.options)
-    spread = caller(proxy).spread(1500)
+    spread = caller(proxy).spread(3000)
     assert is_even(spread, servers), spread
 
 
@@ -113,8 +116,8 @@ def test_addresses_join_and_leave_while_calls_run(martlet, replicas, caller, nam
     start = time.monotonic()
     # With the connection that there is.
     eventually(lambda: servers[3].name in client.spread(12))
-    assert time.monotonic() - start < 3
-    spread = client.spread(1200)
+    assert time.monotonic() - start < 4.5
+    spread = client.spread(3000)
     assert is_even(spread, servers, 0.15), spread
     names.addresses("orders.test", *hosts[1:])
     eventually(lambda: servers[0].name not in client.spread(12))
@@ -159,7 +162,7 @@ def test_a_name_server_that_is_away_changes_nothing(martlet, replicas, caller, n
     assert len(client.spread(40)) == 2
     names.records = {}
     asked = sum(names.questions.values())
-    eventually(lambda: client.spread(4) and sum(names.questions.values()) > asked + 2)
+    eventually(lambda: client.spread(4) and sum(names.questions.values()) > asked + 2, within=15)
     assert len(client.spread(40)) == 2
     proxy.stderr.wait("the old ones stay")
 

@@ -278,7 +278,7 @@ def test_waiting_takes_no_time_and_no_network(tested, tmp_path):
     assert (result.returncode, time.monotonic() - start < 2) == (0, True), result.stdout
     assert not (tmp_path / "nowhere").exists()
     single = subprocess.run([BINARY, "test", tmp_path / "a.tests.yaml", "--run", "test 2", "-o", "json"], capture_output=True, text=True)
-    assert json.loads(single.stdout)["ms"] < 100
+    assert json.loads(single.stdout)["ms"] < 2000  # and not the six seconds of its clock
 
 
 def test_secrets_of_the_configuration_are_not_shown(tested):

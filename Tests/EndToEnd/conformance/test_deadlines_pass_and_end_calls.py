@@ -44,8 +44,8 @@ def test_both_sides_see_the_expiry(pair):
         took = time.monotonic() - began
         assert [response.data for response in responses] == ([DATA] if is_duplex else [])
         assert call.outcome().code == "deadline_exceeded"
-        assert 0.25 <= took < 1.3
-        assert pair.upstream.over(call.name).wait(1)
+        assert 0.25 <= took < 2
+        assert pair.upstream.over(call.name).wait(5)
         call.cancel()
 
     at_once(len(METHODS) + len(duplex), call)

@@ -53,7 +53,7 @@ class BlindCaller:
 
 def test_a_caller_that_never_looks_ahead_loses_no_call(binary, running, recorder, tmp_path):
     passed = socket.create_server(("127.0.0.1", 0), backlog=128)
-    configuration = f"listen: systemd:rpc\nupstream: {recorder(OK).url}\ndrain: {{ min: 500ms, max: 30s }}\n"
+    configuration = f"listen: systemd:rpc\nupstream: {recorder(OK).url}\ndrain: {{ min: 2s, max: 30s }}\n"
     service = running(Service(tmp_path, configuration, {"rpc": passed}))
     service.start()
     callers = [running(BlindCaller(passed.getsockname())) for _ in range(8)]

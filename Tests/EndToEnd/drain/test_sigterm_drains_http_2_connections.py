@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 
 import pytest
 
@@ -51,13 +52,19 @@ def test_a_call_in_flight_finishes(martlet, upstream, resume):
 
 
 def test_an_idle_connection_delays_nothing(martlet, upstream):
-    proxy = start(martlet, upstream)
-    caller = proxy.connect_h2()
-    caller.wait(lambda: caller.settings, "SETTINGS")
-    proxy.signal(signal.SIGTERM)
-    assert proxy.exit_code(within=1) == 0  # although the caller does not close its side
-    caller.wait_for_end()
-    assert caller.goaway.error_code == h2_peer.NO_ERROR
+    took = []
+    for _ in range(3):
+        proxy = start(martlet, upstream)
+        caller = proxy.connect_h2()
+        caller.wait(lambda: caller.settings, "SETTINGS")
+        began = time.monotonic()
+        proxy.signal(signal.SIGTERM)
+        assert proxy.exit_code() == 0  # although the caller does not close its side
+        took.append(time.monotonic() - began)
+        caller.wait_for_end()
+        assert caller.goaway.error_code == h2_peer.NO_ERROR
+    # A machine that is busy may be late, but not each time; a connection waits a second for its caller.
+    assert min(took) < 1, took
 
 
 def test_calls_are_accepted_during_the_minimum(martlet, h2_recorder):

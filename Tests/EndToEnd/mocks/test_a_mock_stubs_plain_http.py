@@ -119,14 +119,14 @@ def test_a_response_has_its_speed(stubbed):
         assert sum(length for _, length in pieces) == 112 * 1024
         return pieces, time.monotonic() - start
 
-    runs = [fetch() for _ in range(2)]
+    runs = [fetch() for _ in range(3)]
     assert all(took >= 1.8 for _, took in runs), runs
-    # A machine that is busy may be late once.
+    # A machine that is busy may be late, but not each time.
     pieces, took = min(runs, key=lambda run: run[1])
-    assert took <= 2.2, took
+    assert took <= 2.6, took
     # It comes bit by bit.
     half = next(when for when, _ in pieces if sum(length for time, length in pieces if time <= when) >= 56 * 1024)
-    assert len(pieces) >= 20 and 0.8 <= half <= 1.3
+    assert len(pieces) >= 20 and 0.8 <= half <= 1.6
 
 
 def test_raw_responses_reach_the_caller_byte_by_byte(stubbed):

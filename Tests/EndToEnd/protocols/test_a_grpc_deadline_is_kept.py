@@ -61,10 +61,10 @@ def test_both_sides_see_the_expiry(martlet, silent):
     began = time.monotonic()
     call = caller.open(h2_peer.grpc_request("/a.B/C", ("grpc-timeout", "300m")))
     caller.finish(call)
-    assert 0.29 <= time.monotonic() - began < 1.0
+    assert 0.29 <= time.monotonic() - began < 2
     assert (call.status, call.grpc()) == (200, "4")
     assert call.grpc("grpc-message")
-    eventually(lambda: silent.streams[0].reset is not None, within=0.5, what="the upstream's reset")
+    eventually(lambda: silent.streams[0].reset is not None, within=2, what="the upstream's reset")
     assert silent.streams[0].reset == h2_peer.CANCEL
 
 
@@ -79,7 +79,7 @@ def test_expiry_within_a_stream(martlet, h2_recorder):
     call = caller.open(h2_peer.grpc_request("/a.B/C", ("grpc-timeout", "300m")), end=True)
     caller.finish(call)
     assert (call.body, dict(call.trailers)[b"grpc-status"]) == (b"\x00\x00\x00\x00\x01a", b"4")
-    eventually(lambda: upstream.streams[0].reset == h2_peer.CANCEL, within=0.5, what="the upstream's reset")
+    eventually(lambda: upstream.streams[0].reset == h2_peer.CANCEL, within=2, what="the upstream's reset")
 
 
 def test_the_published_client_and_server(martlet, grpc_service, grpc_channel):
@@ -98,7 +98,7 @@ def test_the_published_client_and_server(martlet, grpc_service, grpc_channel):
         next(call)
     assert call.code() is grpc.StatusCode.DEADLINE_EXCEEDED
     eventually(lambda: ended, within=2, what="the end of the call at the server")
-    assert 0.35 <= ended[0] - began < 1.2
+    assert 0.35 <= ended[0] - began < 2
 
 
 def test_a_deadline_that_has_passed_on_arrival(martlet, silent):
@@ -106,7 +106,7 @@ def test_a_deadline_that_has_passed_on_arrival(martlet, silent):
     began = time.monotonic()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C", ("grpc-timeout", "0m")), end=True))
     assert (call.status, call.grpc()) == (200, "4")
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 2
 
 
 @pytest.mark.parametrize("value", ["", "5", "m", "-1S", "123456789m", "1s", "1.5S"])

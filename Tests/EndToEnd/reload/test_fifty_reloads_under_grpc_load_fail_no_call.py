@@ -29,14 +29,17 @@ def test_fifty_reloads(martlet, grpc_service, grpc_channel):
     threads = [threading.Thread(target=load, daemon=True) for _ in range(4)]
     for thread in threads:
         thread.start()
-    for number in range(50):
+    number = 0
+    # More of them if there are few calls.
+    while number < 50 or len(calls) <= 50:
         proxy.reload(CONFIGURATION.format(url=service.url, number=number))
         requests.put(b"%d" % number)
         assert next(stream) == b"%d" % number
+        number += 1
     stopping.set()
     for thread in threads:
         thread.join(15)
     requests.put(None)
     assert list(stream) == []
     assert failures == []
-    assert len(calls) > 50 and all(calls)
+    assert all(calls)

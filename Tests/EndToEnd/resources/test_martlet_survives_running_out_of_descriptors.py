@@ -25,10 +25,16 @@ def test_exhaustion(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(url=recorder().url, workers=1), **limited_to(LIMIT))
     callers = []
 
+    def counts():
+        """How many callers were let in, and how many were rejected."""
+        metrics = proxy.metrics()
+        return [metrics.total("martlet_connections_accepted_total"), metrics.total("martlet_limit_hits_total", limit="descriptors")]
+
     def rejected():
         callers.append(proxy.connect())
         callers[-1].send(PART)
-        return proxy.metrics().total("martlet_limit_hits_total", limit="descriptors")
+        eventually(lambda: sum(counts()) >= len(callers), what="the connection")
+        return counts()[1]
 
     eventually(rejected, within=60, what="the first rejection")
     assert proxy.metrics().total("martlet_connections_evicted_total") == 0

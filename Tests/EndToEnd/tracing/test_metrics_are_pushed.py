@@ -220,7 +220,7 @@ def test_a_receiver_that_does_not_respond_makes_no_call_slower(martlet, server, 
     if not is_there:
         receiver.stop()
         receiver.gate.clear()
-    proxy = martlet(text(server, receiver, ", metrics: 20ms, timeout: 500ms", chain="{ metrics: {} }"))
+    proxy = martlet(text(server, receiver, ", metrics: 20ms, timeout: 3s", chain="{ metrics: {} }"))
     proxy.stderr.wait("cannot export metrics")
     with proxy.http() as client:
         slowest = 0
@@ -228,7 +228,7 @@ def test_a_receiver_that_does_not_respond_makes_no_call_slower(martlet, server, 
             start = time.monotonic()
             assert client.get("/").status_code == 200
             slowest = max(slowest, time.monotonic() - start)
-    assert slowest < 0.4
+    assert slowest < 2
     eventually(lambda: proxy.metrics().total("martlet_metric_exports_total", result="replaced") > 3)
     start = time.monotonic()
     proxy.stop()

@@ -115,7 +115,7 @@ def test_nothing_of_the_old_process_changes_before(upgraded, recorder, address, 
     proxy = upgraded(text.format(workers=1, mode="0600", token=tmp_path / "token", **options))
     proxy.write(text.format(workers=4, mode="0666", token=tmp_path / "none", **options))
     results = []
-    thread = threading.Thread(target=lambda: results.append(proxy.upgrade("--timeout", "1s").code))
+    thread = threading.Thread(target=lambda: results.append(proxy.upgrade("--timeout", "4s").code))
     thread.start()
     proxy.stderr.wait(r"\bupgrading pid=")
     calls = 0

@@ -112,7 +112,7 @@ class GRPCReplica:
             case "invalid":
                 context.abort(grpc.StatusCode.INVALID_ARGUMENT, "wrong")
             case "later":
-                context.set_trailing_metadata([("grpc-retry-pushback-ms", "150")])
+                context.set_trailing_metadata([("grpc-retry-pushback-ms", "2000")])
                 context.abort(grpc.StatusCode.UNAVAILABLE, "sick")
             case "never again":
                 context.set_trailing_metadata([("grpc-retry-pushback-ms", "-1")])
