@@ -205,7 +205,11 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     }
 
     /// Whether the request may be retried from what is kept of it.
-    var mayNeedRetryBuffer: Bool { mayBeRetriedOnceSent || !hasResponded && connection?.bytesSent == sentBefore }
+    var mayNeedRetryBuffer: Bool {
+        if mayBeRetriedOnceSent { return true }
+        guard let connection, connection.hasBeenIdle, !hasResponded else { return false }
+        return connection.bytesSent == sentBefore
+    }
 
     /// Whether sending the request once more cannot do twice what was to be done once.
     func canRetry(after error: UpstreamError) -> Bool {

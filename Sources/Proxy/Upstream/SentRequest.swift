@@ -25,7 +25,7 @@ struct SentRequest {
         switch error {
         case _ where hasResponse: false
         case .unprocessed: true
-        case .lost: !hasLeft || isIdempotent && (wasIdle || wasUnaccepted)
+        case .lost: wasIdle && !hasLeft || isIdempotent && (wasIdle || wasUnaccepted)
         default: false
         }
     }

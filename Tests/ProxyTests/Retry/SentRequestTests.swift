@@ -21,10 +21,10 @@ import Testing
         )
     }
 
-    @Test func `what has not left is retried after a loss`() {
-        #expect(request(hasLeft: false).canRetry(after: .lost))
+    @Test func `what has not left is retried if the connection had been idle`() {
         #expect(request(wasIdle: true, hasLeft: false).canRetry(after: .lost))
-        #expect(request(hasLeft: false, isIdempotent: true).canRetry(after: .lost))
+        #expect(!request(hasLeft: false).canRetry(after: .lost))
+        #expect(!request(hasLeft: false, isIdempotent: true).canRetry(after: .lost))
     }
 
     @Test func `what may have been lost with nobody there is retried if it may be done twice`() {
