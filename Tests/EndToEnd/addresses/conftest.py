@@ -4,7 +4,8 @@ import os
 import subprocess
 
 import pytest
-from support.servers.replicas import GRPCReplica, Hole, NameServer, free_port, states
+from support.ports import free_port
+from support.servers.replicas import GRPCReplica, Hole, NameServer, states
 from support.wait import eventually
 
 

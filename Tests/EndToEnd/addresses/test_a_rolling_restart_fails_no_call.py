@@ -5,7 +5,8 @@ import subprocess
 import time
 
 import pytest
-from support.servers.replicas import NginxReplica, free_port, listed, states
+from support.ports import free_port
+from support.servers.replicas import NginxReplica, listed, states
 from support.wait import eventually
 
 pytestmark = pytest.mark.alone

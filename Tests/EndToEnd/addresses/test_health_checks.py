@@ -3,7 +3,8 @@
 import socket
 
 import pytest
-from support.servers.replicas import GRPCReplica, HTTPReplica, free_port, listed, states
+from support.ports import free_port
+from support.servers.replicas import GRPCReplica, HTTPReplica, listed, states
 from support.wait import eventually, settled
 
 HEALTH = ", health: {{ {}, every: 100ms, timeout: 100ms }}"

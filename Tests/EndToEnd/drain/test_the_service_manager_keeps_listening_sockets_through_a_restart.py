@@ -9,6 +9,7 @@ import pytest
 from drain.service import Service
 from support.http1.peer import connect
 from support.martlet import endpoint
+from support.ports import free_port
 
 pytestmark = pytest.mark.alone
 
@@ -17,8 +18,7 @@ REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n"
 
 @pytest.fixture
 def port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
+    return free_port()
 
 
 @pytest.fixture

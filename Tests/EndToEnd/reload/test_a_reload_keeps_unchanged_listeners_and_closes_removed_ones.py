@@ -1,12 +1,12 @@
 """Listeners are compared, not rebuilt: a kept one keeps its socket, and a removed one accepts no connection."""
 
 import signal
-import socket
 
 import pytest
 
 from support.http1.peer import connect
 from support.martlet import endpoint
+from support.ports import free_port
 from support.wait import eventually
 
 pytestmark = pytest.mark.alone
@@ -41,8 +41,7 @@ def test_kept_added_and_removed(martlet, recorder, tmp_path):
 def test_a_listener_that_comes_back_at_once(martlet, recorder, tmp_path, kind):
     """A reload requested during another one runs after it, and finds the address free."""
     upstream = recorder()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     first, other = f"unix:{tmp_path}/first.sock", f"127.0.0.1:{port}" if kind == "tcp" else f"unix:{tmp_path}/other.sock"
     files = [f"listen: [ {addresses} ]\nupstream: {upstream.url}\n" for addresses in (f"'{first}', '{other}'", f"'{first}'")]
     proxy = martlet(files[1])

@@ -59,7 +59,7 @@ def visible(file):
 
 def free_port(digits, taken):
     """A free port with so many digits, so that lengths in the documents stay as they are."""
-    candidates = range(1100, 10000) if digits == 4 else range(10000, 32768)
+    candidates = range(1100, 10000) if digits == 4 else range(10000, 24000)
     for port in random.sample(candidates, len(candidates)):
         with socket.socket() as probe:
             try:

@@ -6,6 +6,7 @@ import pytest
 
 from support.eliza_callers import eliza_types  # noqa: F401
 from support.http1.peer import Peer
+from support.ports import free_port
 
 UNSET = "$CREDENTIALS_DIRECTORY/{}: No such file or directory"
 
@@ -82,8 +83,7 @@ def test_a_client_secret_and_a_phantom_token(martlet, recorder, credentials):
 )
 def test_nor_does_a_command_that_needs_no_secret(command, tmp_path, recorder, words, code, expected):
     """Whoever looks into a problem of the service is outside of it."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        place = f"127.0.0.1:{free.getsockname()[1]}"
+    place = f"127.0.0.1:{free_port()}"
     (tmp_path / "martlet.yaml").write_text(configuration(recorder(), identity=True).replace("127.0.0.1:0", place))
     result = command(*words, "-c", "martlet.yaml", cwd=tmp_path)
     assert result.code == code and expected in result.stderr.text
@@ -112,8 +112,7 @@ def test_no_command_but_those_that_serve_needs_it(command, martlet, recorder, cr
     identity = ours.issue("127.0.0.1")
     (credentials / "server.pem").write_bytes(identity.certificate.read_bytes())
     (credentials / "server.key").write_bytes(identity.key.read_bytes())
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     text = f"""
         listeners: [{{ address: "127.0.0.1:{port}", tls: {{ certificate: {{ credential: server.pem }}, key: {{ credential: server.key }} }} }}]
         upstreams: {{ web: {{ url: "https://127.0.0.1:9", tls: {{ client_certificate: {{ credential: a.pem }}, client_key: {{ credential: a.key }} }} }} }}

@@ -2,7 +2,8 @@
 
 import pytest
 from support.servers.otlp_receiver import OTLPReceiver
-from support.servers.replicas import GRPCReplica, free_port
+from support.ports import free_port
+from support.servers.replicas import GRPCReplica
 
 
 @pytest.fixture

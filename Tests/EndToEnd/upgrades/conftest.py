@@ -2,10 +2,10 @@
 
 import os
 import shutil
-import socket
 
 import pytest
 
+from support.ports import free_port
 from upgrades.upgraded import Upgraded
 
 
@@ -21,8 +21,7 @@ def program(binary, tmp_path):
 @pytest.fixture
 def address():
     """A free address: with port 0 a new process would choose another."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"127.0.0.1:{free.getsockname()[1]}"
+    return f"127.0.0.1:{free_port()}"
 
 
 @pytest.fixture

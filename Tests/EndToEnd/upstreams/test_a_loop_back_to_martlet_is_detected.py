@@ -1,20 +1,15 @@
 """An upstream leads back to Martlet, directly or through another one. The call ends soon, with an error that says so."""
 
-import socket
 import time
 
 import httpx
 import pytest
 
 from support.martlet import CLEAR_TEXT
+from support.ports import free_port
 from support.protocol import SAY
 
 pytestmark = pytest.mark.alone
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def places(kind, directory, count):

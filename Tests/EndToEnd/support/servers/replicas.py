@@ -29,19 +29,6 @@ def listed(replicas, more="", chain="", scheme="h2c", top=""):
     )
 
 
-def free_port(hosts):
-    """A port that is free on all of these addresses."""
-    while True:
-        with socket.create_server((hosts[0], 0)) as first:
-            port = first.getsockname()[1]
-        try:
-            for host in hosts:
-                socket.create_server((host, port)).close()
-            return port
-        except OSError:
-            continue
-
-
 class GRPCReplica:
     """A gRPC server of one method that responds with its own address."""
 
