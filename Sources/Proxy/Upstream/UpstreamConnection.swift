@@ -98,6 +98,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// Whether its server may never have seen it: a server that stops resets the connections that the kernel made for it,
     /// and that it has not accepted yet.
     var mayBeUnaccepted: Bool { isReset && !isKnownAccepted }
+
     /// Whether its server has accepted it for sure.
     var isKnownAccepted: Bool { hasReceived || security != nil }
 

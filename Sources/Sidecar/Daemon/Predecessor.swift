@@ -19,13 +19,13 @@ final class Predecessor {
     /// It is called with nil if the other one goes on without this process, or has ended: whoever starts the service anew must
     /// not find another process on its sockets.
     func listen(on loop: EventLoop, _ heard: @escaping (TurnMessage?) -> Void) {
-        var isOver = false
+        var hasPlace = false
         channel.listen(on: loop) { [channel] text in
             let message = text.flatMap(TurnMessage.init)
             if message == nil || message == .stop { channel.stopListening() }
-            // The end of the other process is none of this one's business then.
-            if message != nil || !isOver { heard(message) }
-            isOver = message == .own
+            // Once this one has its place, the other one may end.
+            if message != nil || !hasPlace { heard(message) }
+            if message == .own { hasPlace = true }
         }
     }
 

@@ -43,12 +43,13 @@ enum TurnMessage: String {
 final class Upgrade {
     /// The number of the new process.
     let process: Int32
+    /// How long a stop of the service waits for the turn.
+    private static let shortTurn = 5 * Duration.second
     private let channel: StatusChannel
     private let loop: EventLoop
     private let kill: () -> Void
     private var timer: Timer?
     private var hasTurn = false
-    private static let shortTurn = 5 * Duration.second
     private var done: ((Result<Int32, ConfigurationFile.Rejection>) -> Void)?
 
     /// Waits for a new process that was started.

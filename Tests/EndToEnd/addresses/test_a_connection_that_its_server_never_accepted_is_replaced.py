@@ -23,10 +23,8 @@ class Stopping:
 
 
 @pytest.fixture
-def stopping():
-    server = Stopping("127.0.0.31")
-    yield server
-    server.stop()
+def stopping(running):
+    return running(Stopping("127.0.0.31"))
 
 
 @pytest.fixture

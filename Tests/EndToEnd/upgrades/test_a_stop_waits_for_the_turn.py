@@ -2,8 +2,8 @@
 
 import signal
 import socket
+import sys
 import threading
-from pathlib import Path
 
 import pytest
 from support.wait import eventually
@@ -27,10 +27,10 @@ while word := channel.recv(100):
 class NewProcess:
     """The test's end of it."""
 
-    def __init__(self, replace, python, path):
+    def __init__(self, replace, path):
         self._listener = socket.create_server(("127.0.0.1", 0))
         path.write_text(PROGRAM.format(port=self._listener.getsockname()[1]))
-        replace(f"exec {python} {path}")
+        replace(f"exec {sys.executable} {path}")
 
     def wait_for_turn(self):
         self.peer, _ = self._listener.accept()
@@ -57,7 +57,7 @@ def proxy(upgraded, address, recorder):
 @pytest.fixture
 def turning(proxy, replace, running, tmp_path):
     """The new process, at its turn; the command that waits for it is over when the test is."""
-    new = running(NewProcess(replace, Path("/usr/bin/python3"), tmp_path / "new.py"))
+    new = running(NewProcess(replace, tmp_path / "new.py"))
     thread = threading.Thread(target=proxy.upgrade)
     thread.start()
     new.wait_for_turn()
@@ -65,17 +65,17 @@ def turning(proxy, replace, running, tmp_path):
     thread.join(10)
 
 
-def stop_twice(proxy, old):
+def stop_twice(proxy):
     """As systemd does, which repeats the signal to whoever is left; the state that it logs shows that it has come."""
     for count in (1, 2):
         proxy.process.send_signal(signal.SIGTERM)
         proxy.process.send_signal(signal.SIGUSR2)
         eventually(lambda: len(proxy.stderr.matches(" state ")) == count)
-    assert not proxy.stderr.matches(" draining ") and old.poll() is None
+    assert not proxy.stderr.matches(" draining ") and proxy.process.poll() is None
 
 
 def test_the_new_process_serves(proxy, turning):
-    stop_twice(proxy, proxy.process)
+    stop_twice(proxy)
     turning.say(b"serve")
     assert turning.word() == b"own\n"
     assert turning.word() == b"stop\n"
@@ -84,7 +84,7 @@ def test_the_new_process_serves(proxy, turning):
 
 
 def test_the_new_process_fails(proxy, turning):
-    stop_twice(proxy, proxy.process)
+    stop_twice(proxy)
     turning.say(b"end")
     proxy.stderr.wait("upgrade failed")
     proxy.stderr.wait(" draining ")
