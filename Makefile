@@ -93,10 +93,12 @@ bench-chain: build ## Measure what interceptors cost a call: processor time and 
 	@scripts/install-test-deps
 	.venv/bin/python Benchmarks/chain/chain.py
 
-profile: ## Record anew which code is hot; builds make use of it
+profile: ## Record anew which code is hot, and its order; builds make use of both
 	@scripts/install-build-deps
 	@scripts/install-bench-deps
 	@scripts/record-profile
+	@scripts/build-release
+	@scripts/record-order
 
 soak: build ## Run mixed traffic for SOAK_MINUTES (15) and see whether memory grows or calls fail
 	@scripts/install-test-deps
