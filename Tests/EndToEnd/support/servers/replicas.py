@@ -177,8 +177,10 @@ class NginxReplica:
         self.name = f"{host}:{port}"
         directory.mkdir()
         self.file = directory / "nginx.conf"
+        # At its end nginx would wait a minute for the first request of a connection that was opened ahead.
         self.file.write_text(
-            f"daemon off; worker_processes 1; pid {directory}/pid; error_log stderr warn; events {{ worker_connections 256; }}\n"
+            f"daemon off; worker_processes 1; worker_shutdown_timeout 1s; pid {directory}/pid; error_log stderr warn;\n"
+            f"events {{ worker_connections 256; }}\n"
             f"http {{ access_log off; keepalive_requests 1000000; client_body_temp_path {directory}/body;\n"
             f"server {{ listen {self.name}{' http2' if version == 2 else ''}; location / {{ return 200 ok; }} }} }}\n"
         )
