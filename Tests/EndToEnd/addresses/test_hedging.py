@@ -7,8 +7,8 @@ from concurrent import futures
 
 import grpc
 import pytest
-from support.servers.eliza_messages import descriptor_set
 from support.ports import free_port
+from support.servers.eliza_messages import descriptor_set
 from support.servers.replicas import METHOD, GRPCReplica, HTTPReplica, listed, states
 from support.wait import eventually, settled
 

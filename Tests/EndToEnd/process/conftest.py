@@ -1,6 +1,8 @@
 """Fixtures of the tests of the process."""
 
+import os
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -22,3 +24,13 @@ def as_nobody(martlet, binary):
             return martlet(upstream=upstream, more=more, directory=directory, binary=copy, through=NOBODY, **options)
 
         yield start
+
+
+@pytest.fixture
+def readelf(binary):
+    """What readelf says of the release binary, by option."""
+    if not shutil.which("readelf"):
+        pytest.skip("there is no readelf")
+    if "debug" in Path(os.path.realpath(binary)).parts:
+        pytest.skip("this is not the release binary")
+    return lambda option: subprocess.check_output(["readelf", "--wide", option, binary], text=True)

@@ -2,21 +2,9 @@
 
 import os
 import re
-import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
-
-
-@pytest.fixture
-def readelf(binary):
-    """What readelf says of the release binary, by option."""
-    if not shutil.which("readelf"):
-        pytest.skip("there is no readelf")
-    if "debug" in Path(os.path.realpath(binary)).parts:
-        pytest.skip("this is not the release binary")
-    return lambda option: subprocess.check_output(["readelf", "--wide", option, binary], text=True)
 
 
 def test_no_library_is_loaded_from_beside_it(readelf):

@@ -1,8 +1,8 @@
 """A receiver of spans, and upstreams that keep the headers they get."""
 
 import pytest
-from support.servers.otlp_receiver import OTLPReceiver
 from support.ports import free_port
+from support.servers.otlp_receiver import OTLPReceiver
 from support.servers.replicas import GRPCReplica
 
 
