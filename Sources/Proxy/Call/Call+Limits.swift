@@ -88,7 +88,7 @@ extension Call {
         }
         guard flows.request.hasArrived else {
             response.pending = (own, index)
-            return
+            return askForBody()
         }
         meter?.end()
         respondToWhole(own, index)

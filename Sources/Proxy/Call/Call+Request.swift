@@ -98,8 +98,26 @@ extension Call {
     private func requestHeadLeaves() {
         guard !upstreamLeg.isRetried else { return startAttempt() }
         upstreamLeg.progress = .waiting
+        guard callerLeg.rest?.error == nil else { return forward() }
+        let isHeld = waitsForWhole
+        // The body of a REST path is held whatever becomes of its head.
+        if isHeld || callerLeg.rest != nil { askForBody() }
         // What says how long the body is, or that there is none, waits until that is known.
-        if !waitsForWhole || callerLeg.rest?.error != nil { forward() }
+        if !isHeld { forward() }
+    }
+
+    /// Sends `100 Continue` to a caller that waits for it, because Martlet holds the request until its body comes.
+    ///
+    /// The upstream is not asked for it any more (RFC 9110 §10.1.1). Later calls do nothing.
+    func askForBody() {
+        let request = request
+        guard request.expectsContinue else { return }
+        request.expectsContinue = false
+        guard !flows.request.hasArrived, record.requestBytes == 0 else { return }
+        let head = worker.acquireHead()
+        head.status = 100
+        responded(informational: head)
+        worker.release(head)
     }
 
     /// Whether the head goes out only with all that follows it.

@@ -156,6 +156,9 @@ extension Call {
 
     /// Writes into the head what is known only now.
     func completeHead() {
+        // An upstream has nothing to allow where the body has come, or there is none (RFC 9110 §10.1.1).
+        let request = request
+        if request.expectsContinue, record.requestBytes > 0 || upstreamLeg.hasEnd { request.expectsContinue = false }
         if let query = upstreamLeg.query { setQuery(message: query.readable) }
         // Attempts that run side by side send the same head.
         if !upstreamLeg.hasDefaults { addDefaults() }

@@ -19,6 +19,13 @@ extension Call {
         guard suspension.claim() else { return rejected(reuseError(index), at: index, event, direction) }
         hold(event, bytes, direction, at: index, .suspended(suspension))
         begin(suspension, index, direction)
+        if case .requestHead = event, !suspension.isResumed, mayWaitForBody(index) { askForBody() }
+    }
+
+    /// Whether a link gets the body of a request while it holds the head, so that it may hold the head until then.
+    private func mayWaitForBody(_ index: Int) -> Bool {
+        let link = run.chain.links[index]
+        return !link.isSerial && !link.events.isDisjoint(with: [.requestMessages, .requestEnd])
     }
 
     /// Lets the end of a response wait for its head, which was shown late.

@@ -20,8 +20,6 @@ final class RESTRequestReader: HTTPStreamUser {
     private let compression: Compression
     private var body: ByteQueue?
     private var bodyCame = Instant.max
-    /// Whether the caller waits for `100 Continue`: the body is wanted here, whatever the upstream says.
-    private let expectsContinue: Bool
 
     /// Makes the call of a request to a REST path.
     ///
@@ -44,8 +42,6 @@ final class RESTRequestReader: HTTPStreamUser {
         let encoding = head.first(RESTResponseStream.contentEncoding)
         compression = encoding.map { Compression(name: head.value(at: $0)) } ?? .identity
         request = match.request
-        expectsContinue = head.expectsContinue
-        head.expectsContinue = false
         self.stream = RESTResponseStream(stream, match, types, head, listener)
         let (httpMethod, path) = (head.method.array, head.path.array)
         head.becomeConnect(match)
@@ -57,12 +53,6 @@ final class RESTRequestReader: HTTPStreamUser {
     /// Starts the call; `end` says that the request has no body.
     func start(end: Bool) {
         call.start()
-        if expectsContinue, request != nil, call.acceptsRequest {
-            let head = worker.acquireHead()
-            head.status = 100
-            stream.send(informational: head)
-            worker.release(head)
-        }
         if end { receivedEnd(trailers: nil) }
     }
 

@@ -54,10 +54,7 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
         copy.copy(head)
         self.head = copy
         message = worker.acquireQueue()
-        if copy.expectsContinue {
-            copy.expectsContinue = false
-            user.wantsBody()
-        }
+        user.holds(copy)
         if end { sendEnd(trailers: nil) }
     }
 

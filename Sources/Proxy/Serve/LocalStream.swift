@@ -44,7 +44,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
     // MARK: The request
 
     func send(head: HTTPHead, end: Bool) {
-        if head.expectsContinue { user.wantsBody() }
+        user.holds(head)
         input = worker.acquireQueue()
         if !isPlain {
             let queue = worker.acquireQueue()

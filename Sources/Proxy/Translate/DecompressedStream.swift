@@ -109,6 +109,7 @@ final class DecompressedStream: HTTPStream {
         let queue = worker.acquireQueue()
         held = queue
         guard rpcProtocol.hasEnvelopes else {
+            user.holds(head)
             self.head = head
             return
         }

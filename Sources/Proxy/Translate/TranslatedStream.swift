@@ -78,10 +78,8 @@ final class TranslatedStream: HTTPStream {
         let length = said.flatMap(UInt32.init(exactly:)).map(Int.init)
         let translated = worker.acquireHead()
         codec = translated.translate(head, from: caller, to: upstream)
-        if translated.expectsContinue {
-            translated.expectsContinue = false
-            attempt.wantsBody()
-        }
+        // Servers of RPC rarely know the expectation, and what goes to them is another request.
+        attempt.holds(translated)
         let compression = translated.compression(upstream)
         if let conversion {
             translated.convert(to: conversion.codec, in: upstream)

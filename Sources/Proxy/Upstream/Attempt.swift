@@ -168,13 +168,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
         return translated.open(call, on: connection) ? translated : nil
     }
 
-    func wantsBody() {
-        guard call.upstreamLeg.attempt === self, !call.upstreamLeg.hasEnd else { return }
-        let head = upstream.context.acquireHead()
-        head.status = 100
-        call.responded(informational: head)
-        upstream.context.release(head)
-    }
+    func wantsBody() { call.askForBody() }
 
     func streamFailed(_ error: UpstreamError) {
         stream = nil
