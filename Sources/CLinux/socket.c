@@ -2,6 +2,8 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -55,6 +57,13 @@ int martlet_send_datagram(int socket, const void *address, uint32_t length, cons
         .msg_controllen = descriptor < 0 ? 0 : sizeof control,
     };
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int64_t martlet_unacknowledged(int fd) {
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
+    return (int64_t)info.tcpi_unacked + info.tcpi_notsent_bytes;
 }
 
 bool martlet_hung_up(int fd) {

@@ -91,6 +91,8 @@ public final class Socket: Transport {
 
     public var isHungUp: Bool { martlet_hung_up(descriptor) }
 
+    public var unacknowledged: Int { Int(martlet_unacknowledged(descriptor)) }
+
     public var connectError: Int32 {
         var error: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)

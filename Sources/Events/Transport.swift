@@ -32,6 +32,8 @@ public protocol Transport: AnyObject {
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Transfer
     /// Whether `close` resets the connection, so that the peer sees that something was broken off.
     var resetsOnClose: Bool { get set }
+    /// How much of what was sent a reset would destroy; 0 if the other end has all of it. Only its changes have a meaning.
+    var unacknowledged: Int { get }
     /// Says to the other end that no more bytes come.
     func endSending()
     /// Ends both directions; the transport is of no use afterwards.
@@ -43,6 +45,9 @@ public protocol Transport: AnyObject {
 }
 
 extension Transport {
+    /// Nothing, where what is sent has arrived.
+    public var unacknowledged: Int { 0 }
+
     /// Nothing, on a connection that is not secured.
     public var negotiatedProtocol: String? { nil }
 

@@ -85,7 +85,9 @@ package enum SessionEnd: Equatable, Sendable {
     /// Likewise, but the peer may still be sending: the connection is read empty for a while, since closing it at once
     /// could destroy the last response on its way.
     case lingering
-    /// The connection is reset at once, so that the peer cannot take what it has got for the whole.
+    /// What is in the output queue is sent, and the connection reset, so that the peer cannot take that for the whole.
+    case reset
+    /// The connection is reset at once.
     case abort
 }
 

@@ -38,6 +38,9 @@ package enum HTTPReset: Error, Equatable, Sendable {
     case error(HTTPError)
     /// The process ends and waits no longer.
     case shutdown
+
+    /// Whether queued bytes are sent before the reset of a response; not where it is their memory that is needed.
+    var keepsQueuedBytes: Bool { self != .code(.enhanceYourCalm) }
 }
 
 /// One exchange on a connection, as the one who uses it sees it: HTTP/1.1 has one at a time, HTTP/2 many at once.
@@ -59,7 +62,9 @@ package protocol HTTPStream: AnyObject {
     func send(body: Span<UInt8>)
     /// Ends the message, with trailers where the framing can carry them.
     func sendEnd(trailers: HTTPHead?)
-    /// Ends the exchange at once in both directions; the user is told nothing any more.
+    /// Ends the exchange in both directions; the user is told nothing any more.
+    ///
+    /// A response is broken off behind the bytes of it that are queued, if the caller takes them.
     func reset(_ reason: HTTPReset)
     /// Stops giving the user what arrives, until every reason is gone; with HTTP/1.1 an end that comes together with the
     /// last bytes of a body is still told.

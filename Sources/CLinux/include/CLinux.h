@@ -26,6 +26,10 @@ bool martlet_peer_has_ended(int fd);
 int martlet_send_datagram(int socket, const void *_Nonnull address, uint32_t length, const void *_Nonnull bytes,
                           size_t count, int descriptor);
 
+// How much a TCP socket has been given that its peer has not acknowledged: segments that are on their way, and bytes
+// that are not yet. 0 for other sockets, which have nothing on the way.
+int64_t martlet_unacknowledged(int fd);
+
 // Whether the peer of a stream socket is gone or sends no more, without reading what it has sent.
 bool martlet_hung_up(int fd);
 

@@ -341,7 +341,8 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     package func reset(_ reason: HTTPReset) {
         user = nil
         // A response that was broken off must not look like a whole one.
-        if case .body = writing { close(.abort) } else { close(.orderly) }
+        guard case .body = writing else { return close(.orderly) }
+        close(reason.keepsQueuedBytes ? .reset : .abort)
     }
 
     package func pause(_ reason: PauseReason) {

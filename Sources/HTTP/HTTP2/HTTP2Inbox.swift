@@ -7,6 +7,8 @@ struct HTTP2Inbox {
     var trailers: HTTPHead?
     /// The end has come, and waits behind the body.
     var endIsWaiting = false
+    /// Why the stream has ended before its time, which waits behind the body; nil if it has not.
+    var reset: HTTPReset?
     /// The user is just being given what waits.
     var isBeingDelivered = false
     /// Why the user wants nothing; empty if it does.

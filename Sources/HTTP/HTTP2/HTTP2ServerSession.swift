@@ -73,7 +73,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         }
         let user = caller.sessionOpened(stream, head: head, end: end)
         // The user may have responded or reset at once, and then it is told nothing any more.
-        if stream.position >= 0, !stream.isReset, !stream.hasEnded { stream.user = user }
+        if stream.position >= 0, !stream.isBrokenOff, !stream.hasEnded { stream.user = user }
     }
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
@@ -106,7 +106,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         for stream in streams where stream.queuedBytes > 0 && stream.progress < time && !stream.isReset {
             rejectedOverLimit(.slowReader)
             let user = stream.user
-            stream.reset(.canceled)
+            stream.resetNow(.canceled)
             user?.wasReset(.canceled)
         }
     }

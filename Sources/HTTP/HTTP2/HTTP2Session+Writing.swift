@@ -252,6 +252,10 @@ extension HTTP2Session {
     private func sent(on stream: HTTP2Stream, isData: Bool, isEnd: Bool) -> Bool {
         if stream.output == .queued { stream.output = .open }
         if isData { guardian.sentData() }
+        if let reason = stream.laterReset, stream.queuedBytes == 0 {
+            stream.resetNow(reason)
+            return false
+        }
         guard !isEnd else {
             stream.sentEnd()
             if stream.receiving != .ended { respondedEarly(stream) }

@@ -272,11 +272,9 @@ package class HTTP2Session: HTTPSession {
         if id == readingID { discardHead() }
         guard let stream = stream(id) else { return 0 }
         remove(stream)
-        // A response that has come whole is still given to the user, once it wants it.
-        if isServer || !stream.isWhole || !stream.holdsInput {
-            let reason = stream.isMalformed ? HTTPReset.error(.http2Message) : .code(code)
-            stream.end(reporting: stream.isWhole ? nil : reason)
-        }
+        // What has come of a response is still given to the user, once it wants it.
+        let reason = stream.isMalformed ? HTTPReset.error(.http2Message) : .code(code)
+        stream.endBehindInput(reporting: stream.isWhole ? nil : reason)
         streamGone()
         return 0
     }
@@ -358,7 +356,7 @@ package class HTTP2Session: HTTPSession {
         streams = []
         for stream in left { stream.position = -1 }
         let reason = exceededLimit.map { HTTPReset.exceeded($0) } ?? reason
-        for stream in left { stream.end(reporting: reason) }
+        for stream in left { stream.endBehindInput(reporting: reason) }
         owner.sessionEnded(end)
     }
 

@@ -59,6 +59,8 @@ final class HTTP2Stream: HTTPStream {
     var isMalformed = false
     /// Whether this side has reset the stream; nghttp2 closes it only when RST_STREAM is written.
     private(set) var isReset = false
+    /// Why this side resets the stream as soon as its queued bytes are written; nil if it does not.
+    private(set) var laterReset: HTTPReset?
 
     init(_ session: HTTP2Session, id: Int32) {
         self.session = session
@@ -94,10 +96,10 @@ final class HTTP2Stream: HTTPStream {
     }
 
     func send(body: Span<UInt8>) {
-        guard sending == .body, body.count > 0, !isReset else { return }
+        guard sending == .body, body.count > 0, !isBrokenOff else { return }
         let taken = session.sendDirectly(body, on: self)
         // What was sent may have ended the stream.
-        guard taken < body.count, position >= 0, !isReset else { return }
+        guard taken < body.count, position >= 0, !isBrokenOff else { return }
         // Taken out and put back: what stays in its place is counted once more to be used.
         let queue = outbound.take() ?? session.acquireQueue()
         if queue.isEmpty { progress = session.now }
@@ -110,7 +112,7 @@ final class HTTP2Stream: HTTPStream {
     }
 
     func sendEnd(trailers: HTTPHead?) {
-        guard sending == .body, !isReset else { return }
+        guard sending == .body, !isBrokenOff else { return }
         sending = .ended
         responded()
         if let trailers { self.trailers = session.copy(trailers) }
@@ -125,6 +127,25 @@ final class HTTP2Stream: HTTPStream {
     }
 
     func reset(_ reason: HTTPReset) {
+        user = nil
+        guard !mustSend(before: reason) else {
+            laterReset = reason
+            return releaseInbound()
+        }
+        resetNow(reason)
+    }
+
+    /// Whether this side has broken the stream off.
+    var isBrokenOff: Bool { isReset || laterReset != nil }
+
+    /// Whether a part of a response is queued that RST_STREAM, which overtakes DATA and voids HEADERS, would destroy.
+    private func mustSend(before reason: HTTPReset) -> Bool {
+        guard session.isServer, sending == .body, position >= 0, !isBrokenOff else { return false }
+        return reason.keepsQueuedBytes && (queuedBytes > 0 || output == .queued)
+    }
+
+    /// Resets the stream, whatever of it is queued.
+    func resetNow(_ reason: HTTPReset) {
         user = nil
         isReset = true
         session.reset(self, reason)
@@ -181,7 +202,8 @@ final class HTTP2Stream: HTTPStream {
     private func discard(_ count: Int) {
         session.consume(count, of: self)
         discarded += count
-        if session.isServer, sending == .sent, discarded > session.limits.discard, !isReset { reset(.code(.noError)) }
+        guard session.isServer, discarded > session.limits.discard, !isReset else { return }
+        if let laterReset { resetNow(laterReset) } else if sending == .sent { reset(.code(.noError)) }
     }
 
     /// The peer has ended its message.
@@ -215,7 +237,9 @@ final class HTTP2Stream: HTTPStream {
             session.release(body.count)
             body.removeAll()
         }
-        guard inbox.isEmpty, inbox.pauses.isEmpty, inbox.endIsWaiting else { return }
+        guard inbox.isEmpty, inbox.pauses.isEmpty else { return }
+        if let reset = inbox.reset.take() { return end(reporting: reset) }
+        guard inbox.endIsWaiting else { return }
         inbox.endIsWaiting = false
         let trailers = inbox.trailers.take()
         reportEnd(trailers)
@@ -255,6 +279,12 @@ final class HTTP2Stream: HTTPStream {
     /// Whether the message that matters to the user at the end has gone, or come, as a whole.
     var isWhole: Bool { session.isServer ? sending == .sent : receiving == .ended }
 
+    /// Ends the stream of a response, behind the bytes of it that wait for the user; `reason` is nil if it has come whole.
+    func endBehindInput(reporting reason: HTTPReset?) {
+        guard !session.isServer, user != nil, holdsInput else { return end(reporting: reason) }
+        inbox.reset = reason
+    }
+
     /// The stream is no more: tells its user why, unless all went well, and lets go of what it kept.
     func end(reporting reason: HTTPReset?) {
         let user = user.take()
@@ -264,7 +294,7 @@ final class HTTP2Stream: HTTPStream {
 
     private func releaseAll() {
         releaseOutbound()
-        inbox.endIsWaiting = false
+        (inbox.endIsWaiting, inbox.reset) = (false, nil)
         if let head = inbox.trailers.take() { session.release(head) }
         releaseInbound()
     }

@@ -151,16 +151,16 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     private func close() {
-        finish(lingering: false)
+        finish(.orderly)
     }
 
-    /// Closes when all that waits has been sent, or the caller takes none of it.
-    private func finish(lingering: Bool) {
+    /// Ends the connection when all that waits has been sent, or the caller takes none of it.
+    private func finish(_ ending: Wire.Ending) {
         guard let wire, !isEnding else { return }
         isEnding = true
         stuckAt = wire.bytesSent
         timer?.arm(after: service.stalledTimeout)
-        wire.finish(lingering: lingering)
+        wire.finish(ending)
     }
 
     /// Waits no longer for a caller that has taken none of the last bytes.
@@ -384,8 +384,9 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     package func sessionEnded(_ end: SessionEnd) {
         switch end {
-        case .orderly: finish(lingering: false)
-        case .lingering: finish(lingering: true)
+        case .orderly: finish(.orderly)
+        case .lingering: finish(.lingering)
+        case .reset: finish(.reset)
         case .abort: wire?.abort()
         }
     }

@@ -285,7 +285,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         switch version {
         case .http1: wire?.close()
         // After the GOAWAY.
-        case .http2: wire?.finish(lingering: false)
+        case .http2: wire?.finish(.orderly)
         }
     }
 }

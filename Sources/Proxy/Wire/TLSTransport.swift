@@ -269,6 +269,8 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
         set { inner.resetsOnClose = newValue }
     }
 
+    var unacknowledged: Int { pending.count + inner.unacknowledged }
+
     func endSending() {
         session.end()
         sendOutput()

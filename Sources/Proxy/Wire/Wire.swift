@@ -28,10 +28,29 @@ protocol WireOwner: AnyObject {
 /// Reading goes through the scratch buffer of the thread and only what the owner leaves is kept; output is sent once
 /// at the end of the turn. The owner holds the wire, until `wireClosed`, and the wire its owner.
 final class Wire: Watcher, EndOfTurn {
-    private enum State { case connecting, open, finishing(lingering: Bool), lingering, closed }
+    private enum State { case connecting, open, finishing(Ending), lingering, resetting(Reset), closed }
+
+    /// How a wire ends once its output is sent.
+    enum Ending {
+        /// It closes.
+        case orderly
+        /// It reads on for a while, so that the last response is not lost.
+        case lingering
+        /// It is reset, so that the peer cannot take what it has got for the whole.
+        case reset
+    }
+
+    /// What a reset waits for.
+    private struct Reset {
+        /// How much the peer had not acknowledged when that was last looked at, and when it last changed.
+        let unacknowledged: Int, since: Instant
+    }
 
     /// How long a wire that has said its last word goes on reading what nobody wants.
     private static let lingerTime: Duration = 2 * .second
+
+    /// How often a wire that is to be reset looks whether its peer has all that was sent.
+    private static let resetInterval = 5 * Duration.millisecond
 
     /// How often a wire that does not read looks whether its peer is still there.
     private static let peerInterval = 200 * Duration.millisecond
@@ -110,12 +129,12 @@ final class Wire: Watcher, EndOfTurn {
         context.loop.atNextTurn(Redelivery(of: self))
     }
 
-    /// Sends what is in the output and closes; `lingering` reads on for a while, so that the last response is not lost.
-    func finish(lingering: Bool) {
+    /// Sends what is in the output, and ends the connection then.
+    func finish(_ ending: Ending) {
         switch state {
-        case .open: state = .finishing(lingering: lingering)
+        case .open: state = .finishing(ending)
         case .connecting: return close()
-        case .finishing, .lingering, .closed: return
+        case .finishing, .lingering, .resetting, .closed: return
         }
         releaseInput()
         beDue()
@@ -144,7 +163,7 @@ final class Wire: Watcher, EndOfTurn {
         output.append(bytes.extracting(count - fromOutput..<bytes.count))
     }
 
-    /// Resets the connection, so that the peer cannot take what it has got for the whole.
+    /// Resets the connection at once; unsent output is lost.
     func abort() {
         transport.resetsOnClose = true
         close()
@@ -174,7 +193,7 @@ final class Wire: Watcher, EndOfTurn {
     func readable() {
         switch state {
         case .open: read()
-        case .finishing, .lingering: readAway()
+        case .finishing, .lingering, .resetting: readAway()
         case .connecting, .closed: return
         }
     }
@@ -236,7 +255,11 @@ final class Wire: Watcher, EndOfTurn {
     }
 
     private func timedOut() {
-        if case .lingering = state { close() } else { readPeer() }
+        switch state {
+        case .lingering: close()
+        case .resetting(let reset): resetWhenAcknowledged(since: reset)
+        case .connecting, .open, .finishing, .closed: readPeer()
+        }
     }
 
     private func readPeer() {
@@ -251,8 +274,9 @@ final class Wire: Watcher, EndOfTurn {
         // The error of a connection is told once, and it may be writing that was told.
         let error = writeError ?? sendError
         end = (true, errno ?? error)
-        // What the owner has left comes before the end, unless the connection is broken anyway.
-        if !hasUsableInput || isBroken || error != nil { owner.wireEnded(errno: end.errno) }
+        // What the owner has left comes before the end, unless there is no sense in it without the peer.
+        let isOver = error != nil || isBroken && owner.needsPeer
+        if !hasUsableInput || isOver { owner.wireEnded(errno: end.errno) }
     }
 
     /// Whether some of what has come is still to be given to the owner.
@@ -270,6 +294,7 @@ final class Wire: Watcher, EndOfTurn {
 
     private func lingeringEnded() {
         if case .lingering = state { return close() }
+        if case .resetting = state { return abort() }
         transport.watchesRead = false
         end = (true, nil)
     }
@@ -328,7 +353,7 @@ final class Wire: Watcher, EndOfTurn {
 
     private func flush() {
         switch state {
-        case .connecting, .lingering, .closed: return
+        case .connecting, .lingering, .resetting, .closed: return
         case .open, .finishing: break
         }
         if let errno = sendError.take() { return broke(errno) }
@@ -361,12 +386,27 @@ final class Wire: Watcher, EndOfTurn {
             transport.watchesWrite = false
             if case .open = state { owner.wireDrained() }
         }
-        guard case .finishing(let lingering) = state, output.isEmpty else { return }
-        guard lingering, !end.seen else { return close() }
-        state = .lingering
-        transport.endSending()
-        transport.watchesRead = true
-        arm(Self.lingerTime)
+        guard case .finishing(let ending) = state, output.isEmpty else { return }
+        switch ending {
+        case .lingering where !end.seen:
+            state = .lingering
+            transport.endSending()
+            transport.watchesRead = true
+            arm(Self.lingerTime)
+        case .orderly, .lingering: close()
+        case .reset: resetWhenAcknowledged(since: Reset(unacknowledged: .max, since: context.loop.now))
+        }
+    }
+
+    /// Resets the connection once the peer has all that was sent: the kernel destroys the rest.
+    ///
+    /// A peer that takes nothing is not waited for.
+    private func resetWhenAcknowledged(since last: Reset) {
+        let (left, now) = (transport.unacknowledged, context.loop.now)
+        let reset = left == last.unacknowledged ? last : Reset(unacknowledged: left, since: now)
+        guard left > 0, now - reset.since < Self.lingerTime else { return abort() }
+        state = .resetting(reset)
+        arm(Self.resetInterval)
     }
 
     /// Nothing more can be sent.
