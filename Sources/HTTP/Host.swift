@@ -20,4 +20,27 @@ public enum Host {
         for index in 0..<host.count where host[index].lowercasedASCII != expected[index] { return false }
         return true
     }
+
+    /// Whether two valid authorities name the same host and port (RFC 3986 §6.2, RFC 9110 §4.2.3).
+    ///
+    /// An authority without a port has `defaultPort`.
+    static func areSame(_ one: Span<UInt8>, _ other: Span<UInt8>, defaultPort: Int) -> Bool {
+        let (first, second) = (nameEnd(one), nameEnd(other))
+        guard first == second, port(one, behind: first) ?? defaultPort == port(other, behind: second) ?? defaultPort
+        else { return false }
+        for index in 0..<first where one[index].lowercasedASCII != other[index].lowercasedASCII { return false }
+        return true
+    }
+
+    /// Returns where the host ends, and its port begins, if there is one.
+    private static func nameEnd(_ authority: Span<UInt8>) -> Int {
+        var end = authority.count
+        while end > 0, authority[end - 1] &- UInt8(ascii: "0") < 10 { end -= 1 }
+        return end > 0 && authority[end - 1] == UInt8(ascii: ":") ? end - 1 : authority.count
+    }
+
+    /// Returns the port behind the colon at `end`; nil if none is named.
+    private static func port(_ authority: Span<UInt8>, behind end: Int) -> Int? {
+        end + 1 < authority.count ? authority.extracting(end + 1..<authority.count).decimal : nil
+    }
 }

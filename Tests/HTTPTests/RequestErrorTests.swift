@@ -20,7 +20,11 @@ import Testing
         ("GET /\u{7f} HTTP/1.1", .target), ("GET /\u{e9} HTTP/1.1", .target), ("GET /a\tb HTTP/1.1", .target),
         ("GET /a\rb HTTP/1.1", .target), ("GET /\u{0} HTTP/1.1", .nullByte),
         ("GET http:///x HTTP/1.1", .invalidHost), ("GET http://u@a/ HTTP/1.1", .invalidHost),
-        ("GET http://b/ HTTP/1.1", .invalidHost), ("GET http://a:80/ HTTP/1.1", .invalidHost),
+        ("GET http://b/ HTTP/1.1", .invalidHost), ("GET http://a:81/ HTTP/1.1", .invalidHost),
+        ("GET http://a:443/ HTTP/1.1", .invalidHost), ("GET https://a:80/ HTTP/1.1", .invalidHost),
+        ("GET http://a./ HTTP/1.1", .invalidHost), ("GET /\\?a HTTP/1.1", .target), ("GET /<?a HTTP/1.1", .target),
+        ("GET /?\u{0} HTTP/1.1", .nullByte), ("GET /?a#b HTTP/1.1", .target), ("GET /?\u{e9} HTTP/1.1", .target),
+        ("GET /?\u{7f} HTTP/1.1", .target),
     ])
     func `a bad request line is rejected`(line: String, error: HTTPError) throws {
         try expectRejection(of: line + "\r\nHost: a\r\n\r\n", error)
@@ -51,6 +55,7 @@ import Testing
         (" x: 1", .obsoleteFolding), ("x: 1\r\n 2", .obsoleteFolding), ("x: 1\r\n\t2", .obsoleteFolding),
         ("x: 1\r\n ", .obsoleteFolding), ("x: 1\ny: 2", .bareLineFeed), ("x: 1\n\ny: 2", .bareLineFeed),
         ("Upgrade: websocket", .upgrade), ("Connection: Upgrade\r\nUpgrade: websocket", .upgrade),
+        ("Upgrade: , WebSocket ,", .upgrade), ("Upgrade: websocket\r\nUpgrade: websocket", .upgrade),
         ("Expect: 200-ok", .expectation), ("Expect:", .expectation),
     ])
     func `a bad field is rejected`(field: String, error: HTTPError) throws {

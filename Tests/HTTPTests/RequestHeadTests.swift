@@ -105,4 +105,26 @@ import Testing
         for _ in 0..<3 { caller.sends("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n") }
         #expect(caller.users.count == 3)
     }
+
+    @Test(arguments: [
+        "h2c", "H2C", "TLS/1.2", "HTTP/2.0", "h2c, TLS/1.2", "websocket, h2c", "h2c, websocket",
+        "h2c\r\nUpgrade: websocket", "", ",", "IRC/6.9, RTA/x11", "websocket/13", "\"websocket\"",
+    ])
+    func `an offer of another protocol is ignored`(offer: String) {
+        let fields = "Host: a\r\nConnection: Upgrade\r\nUpgrade: \(offer)\r\nx: y\r\n\r\n"
+        let seen = outcome(of: "GET / HTTP/1.1\r\n" + fields) { .served() }
+        #expect(seen?.saw == ["request GET / host=a", "  x: y", "end", "idle"])
+    }
+
+    @Test(arguments: ["websocket", "TLS/1.2", "h2c"])
+    func `HTTP 1 0 has no offers`(offer: String) {
+        let seen = outcome(of: "GET / HTTP/1.0\r\nHost: a\r\nUpgrade: \(offer)\r\nx: y\r\n\r\n") { .served() }
+        #expect(seen?.saw.prefix(2) == ["request GET / host=a", "  x: y"])
+    }
+
+    @Test(arguments: ["\"", "\\", "<>", "a=\"b\"", "a\\b", "{}|^`", "a?b", "'", "/\\/", "%\"%"])
+    func `a query may have bytes that a path may not`(query: String) {
+        let seen = outcome(of: "GET /p?\(query) HTTP/1.1\r\nHost: a\r\n\r\n") { .served() }
+        #expect(seen?.saw.first == "request GET /p?\(query) host=a")
+    }
 }

@@ -14,6 +14,9 @@ enum HTTP1Grammar {
         isIn(byte, low: 0xafff_fff2_0000_0000, high: 0x7fff_ffff_efff_ffff)
     }
 
+    /// Whether `byte` can be in a query: visible ASCII without `#`.
+    static func isQuery(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "#") }
+
     /// Whether `byte` can be in a host with its port (RFC 3986 §3.2.2), brackets of an IPv6 address included.
     @inline(__always)
     static func isHost(_ byte: UInt8) -> Bool {

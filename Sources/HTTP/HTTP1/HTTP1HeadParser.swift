@@ -21,8 +21,8 @@ struct HTTP1HeadParser {
         var chunked = false
         /// There was a `Host` field.
         var host = false
-        /// The target was an absolute URI and set the authority.
-        var absoluteTarget = false
+        /// The default port of the scheme of an absolute target, which set the authority; nil for another target.
+        var targetPort: Int?
     }
 
     /// The bytes of the lines read so far.
@@ -33,6 +33,8 @@ struct HTTP1HeadParser {
     private var fieldLines: Int32 = 0
     /// How many fields `Connection` named, but for those with a meaning of their own.
     private var namedFields: Int32 = 0
+    /// The number of protocols that `Upgrade` offers, and how many of them are WebSocket.
+    private var offers: (all: Int32, webSocket: Int32) = (0, 0)
     private(set) var connection = Connection()
     private let kind: Kind
     private var atStart: Bool
@@ -172,8 +174,7 @@ struct HTTP1HeadParser {
         case .te:
             if value.hasToken("trailers") { head.acceptsTrailers = true }
         case .upgrade:
-            // Who offers HTTP/2 can go on in HTTP/1.1 (RFC 9110 §7.8), and no server has to know that offer any more.
-            guard kind == .response || value.equalsIgnoringCase("h2c") else { throw .upgrade }
+            noteOffers(value)
         case .expect:
             guard kind == .request else { return }
             guard value.equalsIgnoringCase("100-continue") else { throw .expectation }
@@ -188,8 +189,17 @@ struct HTTP1HeadParser {
         guard !connection.host else { throw .severalHosts }
         connection.host = true
         try HTTP1Target.checkHost(value)
-        guard connection.absoluteTarget else { return head.setAuthority(value) }
-        guard head.authority.equals(value) else { throw .invalidHost }
+        guard let port = connection.targetPort else { return head.setAuthority(value) }
+        guard Host.areSame(head.authority, value, defaultPort: port) else { throw .invalidHost }
+    }
+
+    /// Counts the protocols that an `Upgrade` line offers.
+    private mutating func noteOffers(_ value: Span<UInt8>) {
+        value.forEachListItem { item in
+            guard item.count > 0 else { return }
+            offers.all += 1
+            if item.equalsIgnoringCase("websocket") { offers.webSocket += 1 }
+        }
     }
 
     /// Notes what a `Connection` line says, and whether it names fields.
@@ -217,7 +227,11 @@ struct HTTP1HeadParser {
             guard head.contentLength == nil else { throw .contentLengthWithTransferEncoding }
             guard !connection.isOld else { throw .transferEncoding }
         }
-        if kind == .request, !connection.host, !connection.isOld { throw .missingHost }
+        if kind == .request, !connection.isOld {
+            guard connection.host else { throw .missingHost }
+            // An offer can be ignored (RFC 9110 §7.8). But a WebSocket without one is a request that nobody meant.
+            guard offers.all == 0 || offers.webSocket < offers.all else { throw .upgrade }
+        }
         if namedFields > 0 { head.removeConnection() }
         return true
     }
@@ -235,7 +249,7 @@ struct HTTP1HeadParser {
         connection.isOld = try Self.isOldVersion(version, malformed: .requestLine)
         guard !method.equals("CONNECT") else { throw .connect }
         head.setMethod(method)
-        connection.absoluteTarget = try HTTP1Target.parse(line.extracting(position + 1..<end), into: head)
+        connection.targetPort = try HTTP1Target.parse(line.extracting(position + 1..<end), into: head)
     }
 
     private mutating func parseStatusLine(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPError) {

@@ -4,25 +4,36 @@ internal import Bytes
 enum HTTP1Target {
     /// Reads an origin-form, absolute-form or asterisk-form target into the head.
     ///
-    /// - Returns: whether the target was absolute and set the authority.
-    static func parse(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPError) -> Bool {
-        for index in 0..<target.count where !HTTP1Grammar.isTarget(target[index]) {
-            throw target[index] == 0 ? .nullByte : .target
-        }
+    /// - Returns: The default port of an absolute target's scheme; nil if the target did not set the authority.
+    static func parse(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPError) -> Int? {
+        try check(target)
         if target[0] == UInt8(ascii: "/") {
             head.setTarget(target)
-            return false
+            return nil
         }
         if target.equals("*") {
             guard head.method.equals("OPTIONS") else { throw .target }
             head.setTarget(target)
-            return false
+            return nil
         }
-        try parseAbsolute(target, into: head)
-        return true
+        return try parseAbsolute(target, into: head)
     }
 
-    private static func parseAbsolute(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPError) {
+    /// Rejects a target with a byte that cannot be in one.
+    ///
+    /// The query may have `"`, `<`, `>` and `\`, which browsers and curl send there as they are. In a path, servers read `\` as
+    /// a slash.
+    static func check(_ target: Span<UInt8>) throws(HTTPError) {
+        var index = 0
+        while index < target.count, unsafe HTTP1Grammar.isTarget(target[unchecked: index]) { index += 1 }
+        guard index < target.count else { return }
+        let query = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        for index in index..<target.count where index < query || !HTTP1Grammar.isQuery(target[index]) {
+            throw target[index] == 0 ? .nullByte : .target
+        }
+    }
+
+    private static func parseAbsolute(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPError) -> Int {
         let scheme = target.count >= 8 && target.extracting(0..<8).equalsIgnoringCase("https://") ? 8 : 7
         guard scheme == 8 || target.count >= 7 && target.extracting(0..<7).equalsIgnoringCase("http://") else {
             throw .target
@@ -32,7 +43,12 @@ enum HTTP1Target {
         let authority = target.extracting(scheme..<end)
         try checkHost(authority)
         head.setAuthority(authority)
-        let rest = target.extracting(end..<target.count)
+        setTarget(target.extracting(end..<target.count), of: head)
+        return scheme == 8 ? 443 : 80
+    }
+
+    /// Sets the target of a head to what stands behind an authority.
+    private static func setTarget(_ rest: Span<UInt8>, of head: HTTPHead) {
         if rest.count > 0, rest[0] == UInt8(ascii: "/") { return head.setTarget(rest) }
         // What asks about the server as a whole has no path (RFC 9112 §3.2.4).
         if rest.count == 0, head.method.equals("OPTIONS") { return head.setTarget([UInt8(ascii: "*")].span) }

@@ -15,16 +15,8 @@ enum HTTP2Callbacks {
         return unsafe table
     }()
 
-    /// The options of sessions with callers; never changed once they are made.
+    /// The options of sessions; never changed once they are made.
     nonisolated(unsafe) static let options = unsafe makeOptions()
-
-    /// The options of sessions with upstreams: servers of gRPC send spaces around a value as they are, although RFC 9113 §8.2.1
-    /// forbids it.
-    nonisolated(unsafe) static let clientOptions: OpaquePointer = {
-        let options = unsafe makeOptions()
-        unsafe nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1)
-        return unsafe options
-    }()
 
     private static func makeOptions() -> OpaquePointer {
         var made: OpaquePointer?
@@ -32,6 +24,8 @@ enum HTTP2Callbacks {
         let options = unsafe made!
         // Windows open by what the other side of a call has taken, and no sooner.
         unsafe nghttp2_option_set_no_auto_window_update(options, 1)
+        // Callers and servers of gRPC send spaces around a value as they are, although RFC 9113 §8.2.1 forbids it.
+        unsafe nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1)
         // What it was that was too much is for the flood guard to say, so it is to be the first to notice.
         unsafe nghttp2_option_set_stream_reset_rate_limit(options, 1 << 32, 1 << 32)
         unsafe nghttp2_option_set_max_continuations(options, 1000)

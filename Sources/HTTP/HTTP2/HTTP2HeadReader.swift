@@ -20,6 +20,8 @@ struct HTTP2HeadReader {
     private let maxFields: Int
     private var taken = 0
     private var hosts = 0
+    /// The default port of the scheme.
+    private var defaultPort = 80
     /// What is wrong with the head; what comes behind it is not looked at any more.
     private(set) var error: HTTPError?
 
@@ -71,7 +73,7 @@ struct HTTP2HeadReader {
         do throws(HTTPError) {
             if name.count > 0, name[0] == UInt8(ascii: ":") {
                 try addControl(name, value, to: head)
-            } else if kind != .request, value.isPadded {
+            } else if value.isPadded {
                 try addTrimmed(name, value, to: head)
             } else {
                 head.add(smallName: name, value: value)
@@ -112,15 +114,16 @@ struct HTTP2HeadReader {
     }
 
     /// Takes `:path`, `:scheme`, `:method`, `:status` or `:authority`; there are no others.
-    private func addControl(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) throws(HTTPError) {
+    private mutating func addControl(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) throws(HTTPError) {
         switch name.count {
         case 5:
             // Only of http and https does nghttp2 want a path that is one, and a URL in its place would be another's rule.
             guard value.count > 0, value[0] == UInt8(ascii: "/") || value.equals("*") else { throw .target }
-            for index in 0..<value.count where unsafe !HTTP1Grammar.isTarget(value[unchecked: index]) { throw .target }
+            try HTTP1Target.check(value)
             head.setTarget(value)
         case 7 where name[2] == UInt8(ascii: "c"):
             guard value.equalsIgnoringCase("http") || value.equalsIgnoringCase("https") else { throw .scheme }
+            defaultPort = value.count == 5 ? 443 : 80
         case 7 where name[1] == UInt8(ascii: "m"):
             guard !value.equals("CONNECT") else { throw .connect }
             head.setMethod(value)
@@ -164,7 +167,7 @@ struct HTTP2HeadReader {
         guard hosts == 1 else { throw .severalHosts }
         try HTTP1Target.checkHost(value)
         guard head.authority.count > 0 else { return head.setAuthority(value) }
-        guard head.authority.equals(value) else { throw .invalidHost }
+        guard Host.areSame(head.authority, value, defaultPort: defaultPort) else { throw .invalidHost }
     }
 }
 

@@ -90,7 +90,7 @@ package class HTTP2Session: HTTPSession {
         frames = HTTP2FrameCheck(isServer: isServer)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         let make = unsafe isServer ? nghttp2_session_server_new3 : nghttp2_session_client_new3
-        let options = unsafe isServer ? HTTP2Callbacks.options : HTTP2Callbacks.clientOptions
+        let options = unsafe HTTP2Callbacks.options
         var functions = unsafe resources.memory.functions
         resources.memory.together {
             let result = unsafe make(&engine, HTTP2Callbacks.table, context, options, &functions)

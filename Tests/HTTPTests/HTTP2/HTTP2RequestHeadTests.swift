@@ -38,6 +38,30 @@ import Testing
         #expect(reported(Self.control + [("host", "a")]).saw == ["request GET / host=a", "end"])
     }
 
+    @Test(arguments: ["a", "A", "a:80", "a:", "A:80"])
+    func `the host may be said twice, in two spellings`(host: String) {
+        #expect(reported(Self.control + [("host", host)]).saw == ["request GET / host=a", "end"])
+    }
+
+    @Test(arguments: ["a:81", "a:443", "a.", "b", "aa"])
+    func `another host is none`(host: String) {
+        expectRejected(Self.control + [("host", host)], 400)
+    }
+
+    @Test(arguments: [" v", "v ", "v\t", "\tv ", "  v  ", "v"])
+    func `a value loses the space around it`(value: String) {
+        #expect(reported(Self.control + [("x-meta", value)]).saw == ["request GET / host=a", "  x-meta: v", "end"])
+    }
+
+    @Test func `a value of spaces is empty`() {
+        #expect(reported(Self.control + [("x", " \t ")]).saw == ["request GET / host=a", "  x: ", "end"])
+    }
+
+    @Test(arguments: ["/?\"", "/?a\\b", "/p?<>"])
+    func `a query may have bytes that a path may not`(path: String) {
+        #expect(reported(without(":path", (":path", path))).saw == ["request GET \(path) host=a", "end"])
+    }
+
     @Test func `OPTIONS may ask about the server as a whole`() {
         let fields = [(":method", "OPTIONS"), (":scheme", "http"), (":authority", "a"), (":path", "*")]
         #expect(reported(fields).saw == ["request OPTIONS * host=a", "end"])
