@@ -45,7 +45,7 @@ enum HTTP2FieldBlock {
             case .request(let scheme):
                 add(":method", head.methodRange)
                 add(":scheme", scheme)
-                add(":authority", head.authorityRange)
+                if head.authorityRange.count > 0 { add(":authority", head.authorityRange) }
                 add(":path", head.targetRange)
                 if head.acceptsTrailers { add("te", "trailers") }
                 if head.expectsContinue { add("expect", "100-continue") }

@@ -44,7 +44,11 @@ extension Call {
         if route.chain !== run.chain { run = ChainRun(route.chain) }
         isRouted = true
         if let taps = worker.taps { tap = taps.makeTap(for: self) }
-        guard let upstream = route.upstream, let authority = upstream.authority else { return }
+        guard let upstream = route.upstream else { return }
+        // A request of HTTP/1.0 may name no host. HTTP/2 and HTTP/1.1 have no such requests.
+        let request = request
+        guard let authority = upstream.authority ?? (request.authority.count > 0 ? nil : upstream.spareAuthority)
+        else { return }
         request.setAuthority(authority.span)
     }
 

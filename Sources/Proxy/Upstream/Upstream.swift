@@ -46,6 +46,8 @@ public final class Upstream {
     package var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
     public let authority: [UInt8]?
+    /// The authority of a request whose caller has named none.
+    let spareAuthority: [UInt8]
     /// Whether what is sent there cannot be read on the way; kept, as the settings have to read an address for it.
     public let isConfidential: Bool
 
@@ -114,6 +116,7 @@ public final class Upstream {
         isConfidential = settings.isConfidential
         hedging = addresses == nil ? nil : HedgePolicy(settings.addresses)
         authority = settings.authority.map { Array($0.utf8) }
+        spareAuthority = Array((settings.ownAuthority ?? "localhost").utf8)
         fixed =
             switch settings.url.scheme {
             case .http: .http1
