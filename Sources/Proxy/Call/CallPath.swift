@@ -30,6 +30,7 @@ extension Call {
             return reject(.loop)
         }
         chooseRoute()
+        countForward()
         // Whatever is wrong with the caller's time, those in the chain hear of the call.
         setDeadline()
         measureRequest()
@@ -54,6 +55,7 @@ extension Call {
 
     /// The head has left the chain: the call goes to its upstream.
     func forward() {
+        if endsHere { return respondAsLast() }
         if let error = callerLeg.rest?.error ?? deadline.error { return fail(error, by: .martlet) }
         let request = request
         guard let upstream = route.upstream else {
