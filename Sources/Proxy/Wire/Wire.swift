@@ -3,48 +3,12 @@ internal import Events
 private import Glibc
 internal import Time
 
-/// The owner of a wire.
-protocol WireOwner: AnyObject {
-    /// Bytes have arrived; the owner says how many it could use. The rest is given again with what follows it.
-    func wireReceived(_ bytes: Span<UInt8>) -> Int
-    /// Whether the bytes that the owner leaves could be used, but later; else they are not whole yet.
-    var isHoldingBack: Bool { get }
-    /// The peer sends no more; `errno` says why, if it was not in order.
-    func wireEnded(errno: Int32?)
-    /// The output is about to be sent, once a turn.
-    func wireWillSend()
-    /// All output has been taken, after some of it had to wait.
-    func wireDrained()
-    /// Whether there is no sense in going on without the peer, however much of what it has sent is still to be read.
-    var needsPeer: Bool { get }
-    /// A connect has finished; `errno` is 0 if it went well.
-    func wireConnected(errno: Int32)
-    /// The wire is closed, whoever wanted it.
-    func wireClosed()
-}
-
 /// One connection: a transport and the bytes that wait on either side of it.
 ///
 /// Reading goes through the scratch buffer of the thread and only what the owner leaves is kept; output is sent once
 /// at the end of the turn. The owner holds the wire, until `wireClosed`, and the wire its owner.
 final class Wire: Watcher, EndOfTurn {
     private enum State { case connecting, open, finishing(Ending), lingering, resetting(Reset), closed }
-
-    /// How a wire ends once its output is sent.
-    enum Ending {
-        /// It closes.
-        case orderly
-        /// It reads on for a while, so that the last response is not lost.
-        case lingering
-        /// It is reset, so that the peer cannot take what it has got for the whole.
-        case reset
-    }
-
-    /// What a reset waits for.
-    private struct Reset {
-        /// How much the peer had not acknowledged when that was last looked at, and when it last changed.
-        let unacknowledged: Int, since: Instant
-    }
 
     /// How long a wire that has said its last word goes on reading what nobody wants.
     private static let lingerTime: Duration = 2 * .second
@@ -422,18 +386,5 @@ final class Wire: Watcher, EndOfTurn {
         transport.watchesRead = false
         end = (true, errno)
         owner.wireEnded(errno: errno)
-    }
-}
-
-/// Has a wire give its owner again what it left.
-private final class Redelivery: EndOfTurn {
-    private let wire: Wire
-
-    init(of wire: Wire) {
-        self.wire = wire
-    }
-
-    func endOfTurn() {
-        wire.redeliver()
     }
 }
