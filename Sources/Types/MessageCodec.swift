@@ -9,7 +9,7 @@ public final class MessageCodec {
 
     private let arena = MessageArena(limit: 0)
     /// How many fields the message that was converted last had that its type does not have, and that the result lacks therefore.
-    public private(set) var unknownFields = 0
+    public internal(set) var unknownFields = 0
 
     /// Makes one.
     public init() {}

@@ -16,8 +16,19 @@ public struct MessageEdit: Sendable, Equatable {
 
 /// Makes changes in messages, in which fields that their types do not have stay.
 struct MessageEditor {
+    /// The meaning of the names on the way to a change.
+    enum Naming {
+        /// Places in JSON: a value with a JSON form of its own changes as a whole, and a member of a oneof replaces another.
+        case json
+        /// Fields, as the parameters of a request have them: those of well-known types too, and one member of a oneof.
+        case fields
+    }
+
     let types: TypeSet
     let arena: MessageArena
+    var naming = Naming.json
+    /// Whether members of new values that no field has are left out, and not an error.
+    var dropsUnknown = false
     private static let null = Array("null".utf8)
 
     /// Makes a change in a message that is itself `depth` deep; a removal of what is not there changes nothing.
@@ -34,6 +45,7 @@ struct MessageEditor {
             if json == nil { return }
             throw MessageError("no field \"\(token.shown)\"").of(type)
         }
+        if naming == .fields, json != nil { try checkOneof(of: field, in: message, type) }
         let rest = tokens.dropFirst()
         do throws(MessageError) {
             guard !rest.isEmpty else { return try set(json, field, message, type, depth) }
@@ -41,6 +53,13 @@ struct MessageEditor {
         } catch {
             throw error.of(type).within(token.shown)
         }
+    }
+
+    /// Throws an error if another field of the same oneof has a value, which the new one would replace.
+    private func checkOneof(of field: FieldType, in message: Message, _ type: MessageType) throws(MessageError) {
+        let others = type.fields.lazy.filter { $0.number != field.number && $0.isAlternative(to: field) }
+        guard let other = others.first(where: { message.has($0) }) else { return }
+        throw MessageError("\(other.name) and \(field.name) are of one oneof; send one of them").of(type)
     }
 
     /// Gives a field another value, or none.
@@ -63,7 +82,7 @@ struct MessageEditor {
         _ body: (inout JSONParser) throws(MessageError) -> Result
     ) throws(MessageError) -> Result {
         let text = try arena.copy(json.span)
-        var parser = JSONParser(try JSONReader(text.bytes, arena), types, arena, dropsUnknown: false)
+        var parser = JSONParser(try JSONReader(text.bytes, arena), types, arena, dropsUnknown: dropsUnknown)
         let result = try body(&parser)
         try parser.reader.finish()
         return result
@@ -94,7 +113,7 @@ struct MessageEditor {
         _ field: FieldType,
         _ depth: Int
     ) throws(MessageError) {
-        guard let message, field.messageType.form == .fields else {
+        guard let message, naming == .fields || field.messageType.form == .fields else {
             if json == nil, message == nil { return }
             throw MessageError("a value of the type \(JSONScalar.name(of: field)) can only be changed as a whole")
         }

@@ -29,7 +29,9 @@ struct RESTParameters {
         query: Span<UInt8>,
         ignored: [String]
     ) throws(RPCError) {
+        var sources = FieldSources()
         for (variable, range) in zip(binding.variables, variables) {
+            _ = sources.insert(variable.field)
             let name = variable.field.name
             let value = try path.extracting(range).unescapedText(of: name, keepsSlash: variable.isPath)
             self.path.append((variable.field, try Self.value(value, variable.field)))
@@ -43,6 +45,10 @@ struct RESTParameters {
             let field = try Self.field(name, of: binding.method.request)
             // What the path says counts.
             guard !self.path.contains(where: { $0.field.isSame(as: field) }) else { continue }
+            if let other = sources.insert(field) {
+                let problem = "the request has \(other) and \(name), which are one value"
+                throw RPCError(.invalidArgument, "\(problem); send one of them")
+            }
             let text = try query.extracting(parameter.value).formText(of: name)
             let value = try Self.value(text, field)
             guard let place = places[field.name] else {
@@ -82,9 +88,32 @@ struct RESTParameters {
     }
 }
 
+/// The well-known values that a request has as a whole, as `at`, or by their parts, as `at.seconds`.
+private struct FieldSources {
+    private var wholes: Set<String> = []
+    /// The part of a value that has come first.
+    private var parts: [String: String] = [:]
+
+    /// Notes a field.
+    ///
+    /// - Returns: the field that has the same value in the other way, if there is one.
+    mutating func insert(_ field: FieldPath) -> String? {
+        guard let count = field.stepsToWhole else {
+            wholes.insert(field.name)
+            return parts[field.name]
+        }
+        let whole = field.name(ofFirst: count)
+        if parts[whole] == nil { parts[whole] = field.name }
+        return wholes.contains(whole) ? whole : nil
+    }
+}
+
 extension FieldPath {
     /// The names of the definition, as a query has them.
-    var name: String { steps.map(\.name).joined(separator: ".") }
+    var name: String { name(ofFirst: steps.count) }
+
+    /// The name of the field to which the first steps lead.
+    func name(ofFirst count: Int) -> String { steps.prefix(count).map(\.name).joined(separator: ".") }
 
     /// Whether both are the same field.
     func isSame(as other: FieldPath) -> Bool {

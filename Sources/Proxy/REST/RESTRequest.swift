@@ -19,17 +19,20 @@ struct RESTRequest {
     /// - Parameters:
     ///   - body: the body of the request.
     ///   - contentType: what the request says of it.
-    ///   - codec: reads messages.
-    /// - Returns: the JSON; if it is the body as it is, whether it fits the type is found out when it is converted.
+    ///   - isConverted: whether the message is converted for the upstream, which reads it: a body that is the message stays as it is.
+    ///   - worker: the worker of the call.
+    /// - Returns: the JSON.
     /// - Throws: what the caller is told about a body that is not allowed, is not JSON, or says something else than the path.
     func message(
         body: Span<UInt8>,
         contentType: Span<UInt8>,
-        with codec: MessageCodec
+        isConverted: Bool,
+        on worker: Worker
     ) throws(RPCError) -> [UInt8] {
-        if case .message = binding.body, parameters.isEmpty, !binding.method.request.isHTTPBody {
+        let isMessage = if case .message = binding.body { !binding.method.request.isHTTPBody } else { false }
+        if isConverted, isMessage, parameters.isEmpty, body.count > 0 {
             try checkType(contentType, of: body)
-            return body.count == 0 ? Self.empty : body.array
+            return body.array
         }
         let (message, field) = try base(body, contentType)
         let query = parameters.query.map { field, values in
@@ -38,7 +41,7 @@ struct RESTRequest {
         let fixed = parameters.path.map { MessageEdit($0.field.tokens, json: $0.value.bytes) }
         let output = ByteQueue()
         do throws(MessageError) {
-            try codec.appendJSON(
+            try worker.messageCodec.appendJSON(
                 merging: message.span,
                 fixed: fixed,
                 edits: field + query,
@@ -48,6 +51,7 @@ struct RESTRequest {
                 limit: limit,
                 to: output
             )
+            types.unknownFields.count(of: binding.method, .request, worker)
         } catch {
             let code = error.reason == .tooLarge ? RPCCode.resourceExhausted : .invalidArgument
             throw RPCError(code, error.description, httpStatus: error.reason == .tooLarge ? 413 : nil)
@@ -55,7 +59,7 @@ struct RESTRequest {
         return output.readable.array
     }
 
-    /// What the body says: the message, or the value of a field.
+    /// What the body says: the message, which may be nothing, or the value of a field.
     private func base(
         _ body: Span<UInt8>,
         _ contentType: Span<UInt8>
@@ -65,22 +69,22 @@ struct RESTRequest {
             guard body.count == 0 else {
                 throw RPCError(.invalidArgument, "\(binding.text) has no body, but the request has one")
             }
-            return (Self.empty, [])
+            return ([], [])
         case .message:
             if binding.method.request.isHTTPBody {
                 return (HTTPBody(contentType: contentType, data: body.array).json, [])
             }
             try checkType(contentType, of: body)
-            return (body.count == 0 ? Self.empty : body.array, [])
+            return (body.array, [])
         case .field(let field) where field.isHTTPBody:
             let body = HTTPBody(contentType: contentType, data: body.array)
-            return (Self.empty, [MessageEdit(field.tokens, json: body.json)])
+            return ([], [MessageEdit(field.tokens, json: body.json)])
         case .field(let field):
             try checkType(contentType, of: body)
             guard body.count > 0 else {
                 throw RPCError(.invalidArgument, "the request has no body, which is to be \(field.name)")
             }
-            return (Self.empty, [MessageEdit(field.tokens, json: body.array)])
+            return ([], [MessageEdit(field.tokens, json: body.array)])
         }
     }
 
@@ -90,8 +94,6 @@ struct RESTRequest {
         let words = contentType.count == 0 ? "has no content type" : "is not JSON by its content type"
         throw RPCError(.invalidArgument, "the body \(words); send it as application/json", httpStatus: 415)
     }
-
-    private static let empty = Array("{}".utf8)
 }
 
 extension Span<UInt8> {

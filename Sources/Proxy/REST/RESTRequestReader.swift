@@ -95,19 +95,23 @@ final class RESTRequestReader: HTTPStreamUser {
     }
 
     private func message(_ request: RESTRequest) throws(RPCError) -> [UInt8] {
-        let (codec, contentType) = (worker.messageCodec, contentType)
-        guard let body, !body.isEmpty else {
-            let nothing: [UInt8] = []
-            return try request.message(body: nothing.span, contentType: contentType.span, with: codec)
-        }
-        guard compression != .identity else {
-            return try request.message(body: body.readable, contentType: contentType.span, with: codec)
-        }
+        guard let body, !body.isEmpty else { return try message(request, Span()) }
+        guard compression != .identity else { return try message(request, body.readable) }
         guard Compressor.supports(compression) else {
             throw RPCError(.unimplemented, "the content encoding of the body is unknown", httpStatus: 415)
         }
         let plain = try worker.decompressed(body.readable, from: compression, .request, limit: request.limit)
-        return try request.message(body: plain.span, contentType: contentType.span, with: codec)
+        return try message(request, plain.span)
+    }
+
+    private func message(_ request: RESTRequest, _ body: Span<UInt8>) throws(RPCError) -> [UInt8] {
+        let (contentType, isConverted) = (contentType, call.upstreamLeg.conversion != nil)
+        return try request.message(
+            body: body,
+            contentType: contentType.span,
+            isConverted: isConverted,
+            on: worker
+        )
     }
 
     private func tooLarge(_ limit: Int) -> RPCError {

@@ -23,6 +23,10 @@ struct RESTTarget {
     /// - Throws: an error with the code `invalid_argument` for a value that cannot stand in the path, and for a body that is not
     ///   valid, and with the code `unimplemented` for a field that the path has no place for.
     init(_ binding: RESTBinding, _ message: JSONValue) throws(RPCError) {
+        // JSON has the whole value, so a part of it has nothing to be written from.
+        if let part = binding.variables.first(where: { $0.field.stepsToWhole != nil }) {
+            throw RPCError(.unimplemented, "\(binding.text) has \(part.field.name), a part of a value, in its path")
+        }
         var left = message
         let path = ByteQueue()
         var last = ""

@@ -56,7 +56,8 @@ extension JSONPrinter {
             for index in 0..<list.count {
                 let path = list[index].text
                 guard let text = FieldMaskText.lowerCamelCase(path.bytes) else {
-                    throw MessageError("the path \"\(path.shown)\" is the same as no other in JSON")
+                    let problem = "JSON has no text for the path \"\(path.shown)\""
+                    throw MessageError("\(problem), which is not in lower_snake_case")
                 }
                 if index > 0 { output.append(",") }
                 output.append(text)

@@ -14,6 +14,9 @@ public struct FieldPath: Sendable {
 
     /// The names on the way: that in JSON, and that of the definition.
     public let steps: [(json: String, name: String)]
+    /// The steps to the well-known type with a JSON form of its own that the field is a part of, as `seconds` of a Timestamp; none
+    /// if JSON has a place for the field.
+    public let stepsToWhole: Int?
     /// Whether the field is a list.
     public let isList: Bool
     /// How its text, or that of one element, is written in JSON; none for maps and messages that are no single value.
@@ -27,6 +30,7 @@ public struct FieldPath: Sendable {
 
     init(_ fields: [FieldType]) {
         steps = fields.map { ($0.jsonName, $0.name) }
+        stepsToWhole = fields.dropLast().firstIndex { $0.messageType.hasOwnJSON }.map { $0 + 1 }
         let last = fields[fields.count - 1]
         isList = last.shape == .list
         form = last.shape == .map ? nil : Form(last)
@@ -82,16 +86,19 @@ extension MessageType {
     public var isHTTPBody: Bool { name == "google.api.HttpBody" }
 
     /// The field to which these names lead, each that in JSON or that of the definition; none if there is no such field.
+    ///
+    /// The value of a wrapper is the field that has the wrapper: JSON has no other name for it.
     public func fieldPath(_ names: [String]) -> FieldPath? {
         guard names.count <= MessageError.maxDepth else { return nil }
         var (type, fields) = (self, [FieldType]())
-        for name in names {
+        for (index, name) in names.enumerated() {
             if let last = fields.last {
-                guard last.shape == .single, last.isMessage, last.messageType.form == .fields else { return nil }
+                guard last.shape == .single, last.isMessage else { return nil }
                 type = last.messageType
             }
             let bytes = Array(name.utf8)
             guard let place = type.place(of: bytes.span) else { return nil }
+            if type.form == .wrapper, !fields.isEmpty, index == names.count - 1 { break }
             fields.append(type.fields[place])
         }
         return fields.isEmpty ? nil : FieldPath(fields)

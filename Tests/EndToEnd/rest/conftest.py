@@ -32,6 +32,8 @@ class Things:
         unary, stream = grpc.unary_unary_rpc_method_handler, grpc.unary_stream_rpc_method_handler
         echoes = ("Get", "Special", "List", "Create", "Update", "Delete", "Cancel", "Files", "Part", "UploadFile")
         handlers = {name: self._handler(unary, self.echo, self.thing, self.thing) for name in echoes}
+        text = classes["google.protobuf.StringValue"]
+        handlers["Text"] = self._handler(unary, self.echo, text, text)
         handlers["Fail"] = self._handler(unary, self.fail, self.thing, self.thing)
         handlers["Watch"] = self._handler(stream, self.watch, self.thing, self.thing)
         handlers["Download"] = self._handler(unary, self.download, self.thing, self.body)
