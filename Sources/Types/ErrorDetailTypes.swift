@@ -4,6 +4,14 @@ public enum ErrorDetailTypes {
     /// The types.
     public static let set: TypeSet? = try? TypeSet([DescriptorSet(source: "google.rpc", bytes: bytes)])
 
+    /// Returns the type of a detail and the set that has it: the known one, or else one of these.
+    public static func type(named name: String, in known: TypeSet?) -> (type: MessageType, types: TypeSet)? {
+        for types in [known, set] {
+            if let types, let type = types.message(named: name) { return (type, types) }
+        }
+        return nil
+    }
+
     /// A message, as `Name field:number[:kind]…`: a field is a string unless its kind says otherwise, `*` repeats it, and a message
     /// with a dot in its name is nested.
     private static let definitions = [

@@ -32,8 +32,9 @@ extension ByteQueue {
         append("{\"@type\":")
         append(json: "type.googleapis.com/" + detail.type)
         let json = ByteQueue()
-        if let types, let type = types.set.message(named: detail.type),
-            (try? codec.appendJSON(of: detail.value.span, type, types.set, types.form, limit: limit, to: json)) != nil
+        let form = types?.form ?? JSONForm()
+        if let (type, types) = ErrorDetailTypes.type(named: detail.type, in: types?.set),
+            (try? codec.appendJSON(of: detail.value.span, type, types, form, limit: limit, to: json)) != nil
         {
             append(json, isObject: !type.hasOwnJSON)
         } else {

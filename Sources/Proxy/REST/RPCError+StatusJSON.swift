@@ -7,7 +7,8 @@ extension RPCError {
     /// Reads the error that a REST server has sent: a `google.rpc.Status` as JSON, or that in a member `error`.
     ///
     /// The code is that of the member `code`, or of the name in `status`, as Google's APIs have it beside the HTTP status;
-    /// else that of the HTTP status. Details whose type is unknown are dropped, unless they are there in base64.
+    /// else that of the HTTP status. The types of `google.rpc` that details have are always known. Details of other unknown types
+    /// are dropped, unless they are there in base64.
     ///
     /// - Parameters:
     ///   - body: what the server has sent.
@@ -76,11 +77,11 @@ extension ErrorDetail {
         guard case .object(let members) = json, let url = json["@type"]?.string,
             let name = url.split(separator: "/").last.map(String.init)
         else { return nil }
-        if let types, let type = types.set.message(named: name) {
+        if let (type, types) = ErrorDetailTypes.type(named: name, in: types?.set) {
             let others = JSONValue.object(members.filter { $0.name != "@type" })
             let text = (type.hasOwnJSON ? json["value"] ?? .null : others).bytes
             let wire = ByteQueue()
-            if (try? codec.appendMessage(ofJSON: text.span, type, types.set, limit: 1 << 20, to: wire)) != nil {
+            if (try? codec.appendMessage(ofJSON: text.span, type, types, limit: 1 << 20, to: wire)) != nil {
                 self.init(type: name, value: wire.readable.array)
                 return
             }

@@ -13,11 +13,11 @@ package struct RehearsedDetail {
 
     init(_ detail: ErrorDetail, _ types: KnownTypes?) {
         type = detail.type
-        json = Self.json(detail, types?.set) ?? Self.json(detail, ErrorDetailTypes.set) ?? .null
+        json = Self.json(detail, types?.set) ?? .null
     }
 
-    private static func json(_ detail: ErrorDetail, _ types: TypeSet?) -> JSONValue? {
-        guard let types, let type = types.message(named: detail.type) else { return nil }
+    private static func json(_ detail: ErrorDetail, _ known: TypeSet?) -> JSONValue? {
+        guard let (type, types) = ErrorDetailTypes.type(named: detail.type, in: known) else { return nil }
         let output = ByteQueue()
         do throws(MessageError) {
             try MessageCodec().appendJSON(of: detail.value.span, type, types, limit: 1 << 20, to: output)

@@ -11,6 +11,7 @@ final class CallOutput {
 
     private let type: MessageType?
     private let types: KnownTypes?
+    private var form: JSONForm { types?.form ?? JSONForm() }
     private let codec: Codec
     private let converter = MessageCodec()
     private var hasFailed = false
@@ -23,9 +24,9 @@ final class CallOutput {
 
     /// Prints a message.
     func write(_ message: Span<UInt8>) {
-        guard codec == .proto, let type, let types else { return write(json: message) }
+        guard codec == .proto, let type, let set = types?.set else { return write(json: message) }
         do throws(MessageError) {
-            Terminal.print(try json(message, type, types))
+            Terminal.print(try json(message, type, set))
         } catch {
             complain("the response cannot be shown: \(error)")
         }
@@ -49,10 +50,10 @@ final class CallOutput {
     private func json(
         _ message: Span<UInt8>,
         _ type: MessageType,
-        _ types: KnownTypes
+        _ types: TypeSet
     ) throws(MessageError) -> String {
         let output = ByteQueue()
-        try converter.appendJSON(of: message, type, types.set, types.form, limit: Self.limit, to: output)
+        try converter.appendJSON(of: message, type, types, form, limit: Self.limit, to: output)
         return output.readable.string.visibleJSON
     }
 
@@ -83,8 +84,8 @@ final class CallOutput {
     }
 
     private func shown(_ detail: ErrorDetail) -> String {
-        if let types, let type = types.set.message(named: detail.type),
-            let text = try? json(detail.value.span, type, types)
+        if let (type, known) = ErrorDetailTypes.type(named: detail.type, in: types?.set),
+            let text = try? json(detail.value.span, type, known)
         {
             return text
         }
