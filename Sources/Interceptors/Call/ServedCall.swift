@@ -95,9 +95,7 @@ final class ServedCall: LocalService {
     private func respond(_ response: FetchedResponse) {
         do throws(RPCError) {
             guard response.isSuccess else { throw exchange.call.error(of: response) }
-            let json = try result(of: response)
-            // What the type does not have is that of a newer version of the API.
-            let message = try exchange.call.message(json: json.span, .response, dropsUnknown: true)
+            let message = try message(of: response)
             exchange.send(message.span)
             exchange.end(nil)
         } catch {
@@ -105,9 +103,17 @@ final class ServedCall: LocalService {
         }
     }
 
+    /// The result as the message that the method responds with.
+    private func message(of response: FetchedResponse) throws(RPCError) -> [UInt8] {
+        let call = exchange.call
+        if response.body.isEmpty, server.result == nil { return try call.emptyMessage(.response) }
+        let json = try result(of: response)
+        // A member that the type does not have is of a newer version of the API.
+        return try call.typedMessage(json: json.span, .response, dropsUnknown: true)
+    }
+
     /// The result as JSON.
     private func result(of response: FetchedResponse) throws(RPCError) -> [UInt8] {
-        if response.body.isEmpty, server.result == nil { return Array("{}".utf8) }
         let value: JSONValue
         do throws(JSONError) {
             value = try JSON.parse(response.body)

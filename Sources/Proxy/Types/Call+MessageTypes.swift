@@ -108,21 +108,41 @@ extension Call {
 
     /// The same, and JSON as it is written of the type, if that is known: what a server in Protobuf sends.
     ///
+    /// No JSON at all is the empty message.
+    ///
     /// - Throws: the same errors.
-    public func typedMessage(json: Span<UInt8>, _ direction: Direction) throws(RPCError) -> [UInt8] {
+    public func typedMessage(
+        json: Span<UInt8>,
+        _ direction: Direction,
+        dropsUnknown: Bool = false
+    ) throws(RPCError) -> [UInt8] {
         guard codec == .json, let types = generation.types, let type = messageType(direction) else {
-            return try message(json: json, direction)
+            return try message(json: json, direction, dropsUnknown: dropsUnknown)
         }
-        let message = try serialized(json, type, types.set)
         let text = worker.acquireQueue()
         defer { worker.release(text) }
         do throws(MessageError) {
-            let limit = callerLeg.listener.heldMessageLimit
-            try worker.messageCodec.appendJSON(of: message.span, type, types.set, types.form, limit: limit, to: text)
+            try worker.messageCodec.appendJSON(
+                merging: json,
+                type,
+                types.set,
+                types.form,
+                dropsUnknown: dropsUnknown,
+                limit: callerLeg.listener.heldMessageLimit,
+                to: text
+            )
         } catch {
             throw RPCError(.internal, error.description)
         }
         return text.readable.array
+    }
+
+    /// Returns the empty message, in the codec of the call.
+    ///
+    /// - Throws: an error with the code `internal` for a type that requires a field.
+    public func emptyMessage(_ direction: Direction) throws(RPCError) -> [UInt8] {
+        if codec == .proto { return [] }
+        return messageType(direction) == nil ? Array("{}".utf8) : try typedMessage(json: Span(), direction)
     }
 
     /// The serialized message of a type that JSON means.
@@ -131,10 +151,7 @@ extension Call {
     ///
     /// - Throws: an error with the code `internal` if the type is unknown, or has no place for the JSON.
     public func message(json: Span<UInt8>, ofType name: String) throws(RPCError) -> [UInt8] {
-        if let types = generation.types, let type = types.set.message(named: name) {
-            return try serialized(json, type, types.set)
-        }
-        guard let types = ErrorDetailTypes.set, let type = types.message(named: name) else {
+        guard let (type, types) = ErrorDetailTypes.type(named: name, in: generation.types?.set) else {
             throw RPCError(.internal, "Martlet does not know the type \(name)")
         }
         return try serialized(json, type, types)
