@@ -81,6 +81,8 @@ final class RESTResponseStream: HTTPStream {
     }
 
     private func form(of head: HTTPHead) -> Form {
+        // A service that responds in the protocol of the caller has responded in REST.
+        if call?.upstreamLeg.isServedRaw == true { return .asIs }
         guard head.status == 200 else { return .whole }
         if binding.method.streams { return head.isConnectStream ? .messages : .whole }
         if case .message = binding.responseBody { return binding.method.response.isHTTPBody ? .whole : .asIs }

@@ -112,8 +112,10 @@ extension Call {
     /// How the messages are converted for an upstream; none if it understands them.
     private func conversion(for upstream: Upstream) throws(RPCError) -> MessageConversion? {
         var codecs = upstream.speaksREST ? [.json] : upstream.settings.codecs
-        // A caller who uses REST has no codec to ask for, and a server of gRPC has this one.
-        if callerLeg.rest != nil, codecs.isEmpty, upstreamLeg.spoken.family != .connect { codecs = [.proto] }
+        // A caller who uses REST has no codec to ask for, and a server of gRPC has this one. A service in this process
+        // takes messages in the codec of the caller.
+        let isRESTToServer = callerLeg.rest != nil && !upstreamLeg.isServed
+        if isRESTToServer, codecs.isEmpty, upstreamLeg.spoken.family != .connect { codecs = [.proto] }
         guard let wanted = codecs.first, rpcProtocol.family != nil,
             !codecs.contains(where: { $0.codec == upstreamLeg.codec })
         else { return nil }
