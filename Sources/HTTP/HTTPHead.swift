@@ -26,6 +26,8 @@ public final class HTTPHead {
     /// Counts the changes of the target, so that what was read out of it is known to be old.
     public private(set) var targetVersion = 0
     private(set) var authorityRange = ByteRange.empty
+    /// The last authority that the configuration set; empty without one.
+    private var configuredAuthority = ByteRange.empty
     private var reasonRange = ByteRange.empty
     /// What has been changed since the changes began to be noted.
     private var edits = OwnedList<HTTPEdit>(capacity: 1)
@@ -56,6 +58,7 @@ public final class HTTPHead {
         methodRange = .empty
         place = TargetPlace()
         authorityRange = .empty
+        configuredAuthority = .empty
         reasonRange = .empty
         status = 0
         contentLength = nil
@@ -75,6 +78,7 @@ public final class HTTPHead {
         methodRange = other.methodRange
         place = other.place
         authorityRange = other.authorityRange
+        configuredAuthority = other.configuredAuthority
         reasonRange = other.reasonRange
         status = other.status
         contentLength = other.contentLength
@@ -149,6 +153,13 @@ public final class HTTPHead {
         authorityRange = arena.add(bytes)
         note(.set, .authority)
     }
+    /// Sets the host and the port that the configuration gives to every request of an upstream.
+    package func setAuthority(configured bytes: Span<UInt8>) {
+        setAuthority(bytes)
+        configuredAuthority = authorityRange
+    }
+    /// Whether the authority is the same for every request of an upstream, whatever the caller sent.
+    var hasConfiguredAuthority: Bool { authorityRange == configuredAuthority && configuredAuthority.count > 0 }
     /// Sets the reason phrase.
     public func setReason(_ bytes: Span<UInt8>) { reasonRange = arena.add(bytes) }
 

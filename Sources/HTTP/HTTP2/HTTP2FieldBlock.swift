@@ -2,12 +2,26 @@ internal import Bytes
 internal import CNghttp2
 
 /// A head or a trailer section in the form in which nghttp2 takes it.
+///
+/// Many callers share a connection to an upstream, and so the HPACK table of what is sent there. A field that a caller fills never
+/// goes into that table: servers keep state with an entry, and a value that they cannot read fails later calls of other callers.
+/// A value of `HTTP2FixedValue` may, and so may what the configuration gives to every request. A response goes to the connection of
+/// its caller, where every field may be indexed.
 enum HTTP2FieldBlock {
-    /// Where a request goes, beside its head.
+    /// The kind of a block, with what a request has beside its head.
     enum Control {
         case request(scheme: StaticString)
+        case requestTrailers
         case response
-        case trailers
+        case responseTrailers
+
+        /// Whether the block goes to a connection that callers share.
+        var isShared: Bool {
+            switch self {
+            case .request, .requestTrailers: true
+            case .response, .responseTrailers: false
+            }
+        }
     }
 
     /// Room for the pseudo-fields and for those that are not among the fields of the head.
@@ -37,23 +51,28 @@ enum HTTP2FieldBlock {
         let memory: UnsafeMutablePointer<UInt8>
         var count = 0
         var digitCount = 0
-        /// What is said of a name that is there for ever: nghttp2 need not copy it.
+        /// The flag of a name that is never released: nghttp2 need not copy it.
         private static let staticName = NGHTTP2_NV_FLAG_NO_COPY_NAME
+        /// The flag of a field that a caller fills, for a connection that callers share.
+        private static let isCallers = NGHTTP2_NV_FLAG_NO_INDEX
 
         mutating func write(_ head: HTTPHead, _ control: Control) {
             switch control {
             case .request(let scheme):
-                add(":method", head.methodRange)
+                add(":method", head.methodRange, isCallers: !head.hasUsualMethod)
                 add(":scheme", scheme)
-                if head.authorityRange.count > 0 { add(":authority", head.authorityRange) }
-                add(":path", head.targetRange)
+                if head.authorityRange.count > 0 {
+                    add(":authority", head.authorityRange, isCallers: !head.hasConfiguredAuthority)
+                }
+                add(":path", head.targetRange, isCallers: true)
                 if head.acceptsTrailers { add("te", "trailers") }
                 if head.expectsContinue { add("expect", "100-continue") }
             case .response:
                 add(":status", decimal: head.status)
-            case .trailers:
+            case .requestTrailers, .responseTrailers:
                 break
             }
+            let isShared = control.isShared
             for index in 0..<head.count {
                 let field = head.fields[index]
                 unsafe add(
@@ -61,20 +80,22 @@ enum HTTP2FieldBlock {
                     Int(field.name.count),
                     memory + Int(field.value.offset),
                     Int(field.value.count),
-                    NGHTTP2_NV_FLAG_NONE
+                    isShared && !HTTP2FixedValue.contains(field.known, head.value(at: index))
+                        ? Self.isCallers : NGHTTP2_NV_FLAG_NONE
                 )
             }
             guard let length = head.contentLength, head.status != 204, !head.isInterim else { return }
+            // nghttp2 never indexes this field.
             add("content-length", decimal: length)
         }
 
-        private mutating func add(_ name: StaticString, _ value: ByteRange) {
+        private mutating func add(_ name: StaticString, _ value: ByteRange, isCallers: Bool) {
             unsafe add(
                 UnsafeMutablePointer(mutating: name.utf8Start),
                 name.utf8CodeUnitCount,
                 memory + Int(value.offset),
                 Int(value.count),
-                Self.staticName
+                isCallers ? nghttp2_nv_flag(Self.staticName.rawValue | Self.isCallers.rawValue) : Self.staticName
             )
         }
 

@@ -96,7 +96,7 @@ extension HTTP2Session {
 
     private func submit(_ trailers: consuming HTTPHead, on id: Int32) {
         let engine = unsafe engine
-        unsafe HTTP2FieldBlock.lend(trailers, .trailers) { fields, count in
+        unsafe HTTP2FieldBlock.lend(trailers, isServer ? .responseTrailers : .requestTrailers) { fields, count in
             unsafe _ = nghttp2_submit_trailer(engine, id, fields, count)
         }
         heads.release(trailers)

@@ -50,7 +50,7 @@ extension Call {
         let request = request
         guard let authority = upstream.authority ?? (request.authority.count > 0 ? nil : upstream.spareAuthority)
         else { return }
-        request.setAuthority(authority.span)
+        request.setAuthority(configured: authority.span)
     }
 
     /// The head has left the chain: the call goes to its upstream.
