@@ -79,6 +79,14 @@ package protocol HTTPStream: AnyObject {
     var heldBytes: Int { get }
     /// Since when the peer has taken none of the bytes that wait for it; `.max` if none wait.
     var waitsSince: Instant { get }
+    /// Whether the response is complete and the rest of the request is still passed on.
+    ///
+    /// On the caller's side that goes to the user of the stream, on the upstream's side to a service in this process.
+    var isReadOn: Bool { get }
+}
+
+extension HTTPStream {
+    package var isReadOn: Bool { false }
 }
 
 /// Who uses a stream: is told what arrives on it.
@@ -110,6 +118,10 @@ package protocol HTTPStreamUser: AnyObject {
     func releaseSpares()
     /// The exchange is to end, since it holds memory that others need.
     func shed()
+    /// Whether the user reads the rest of the request after its response is complete; on the caller's side only.
+    ///
+    /// Such a user is told the end of the request, or by `wasReset` that nothing else comes.
+    var readsOn: Bool { get }
 }
 
 extension HTTPStreamUser {
@@ -118,4 +130,5 @@ extension HTTPStreamUser {
     package var waitsSince: Instant { .max }
     package func releaseSpares() {}
     package func shed() {}
+    package var readsOn: Bool { false }
 }

@@ -229,9 +229,11 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     private func deliver(_ bytes: Span<UInt8>) {
-        if let user { return user.received(body: bytes) }
-        discarded += bytes.count
-        if discarded > limits.discard { close(.lingering) }
+        if case .done = writing {
+            discarded += bytes.count
+            guard discarded <= limits.discard else { return close(.lingering) }
+        }
+        user?.received(body: bytes)
     }
 
     private func endRequest() {
@@ -329,8 +331,10 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     private func finishResponse() {
         writing = .done
-        user = nil
-        pauses = []
+        if user?.readsOn != true {
+            user = nil
+            pauses = []
+        }
         if case .body = reading {
             owner?.sessionNeedsInput()
             owner?.sessionDiscards()
@@ -338,8 +342,12 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         finishIfDone()
     }
 
+    package var isReadOn: Bool {
+        if case .done = writing { user != nil } else { false }
+    }
+
     package func reset(_ reason: HTTPReset) {
-        user = nil
+        if !isReadOn { user = nil }
         // A response that was broken off must not look like a whole one.
         guard case .body = writing else { return close(.orderly) }
         close(reason.keepsQueuedBytes ? .reset : .abort)
@@ -362,6 +370,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         guard persists else { return close(.lingering) }
         guard case .done = reading else { return }
         reading = .head
+        (user, pauses) = (nil, [])
         parser = HTTP1HeadParser(.request)
         owner?.sessionBecameIdle()
         owner?.sessionNeedsInput()
@@ -370,10 +379,13 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private func close(_ end: SessionEnd) {
         guard life != .closed else { return }
         life = .closed
+        // A user whose response is not complete is told by the caller of this function.
+        let reader = isReadOn ? user : nil
         writing = .done
         user = nil
         if let head { heads.release(head) }
         head = nil
         owner?.sessionEnded(end)
+        reader?.wasReset(.connectionLost(errno: nil))
     }
 }

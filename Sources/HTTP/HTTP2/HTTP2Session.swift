@@ -272,7 +272,7 @@ package class HTTP2Session: HTTPSession {
         if id == readingID { discardHead() }
         guard let stream = stream(id) else { return 0 }
         remove(stream)
-        // What has come of a response is still given to the user, once it wants it.
+        // What has come of a response is still given to the user, once it wants it; so is a request that is read on.
         let reason = stream.isMalformed ? HTTPReset.error(.http2Message) : .code(code)
         stream.endBehindInput(reporting: stream.isWhole ? nil : reason)
         streamGone()

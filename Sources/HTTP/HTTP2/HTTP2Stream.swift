@@ -121,18 +121,22 @@ final class HTTP2Stream: HTTPStream {
 
     /// A caller that has been answered tells nothing more to whom it has called.
     private func responded() {
-        guard session.isServer else { return }
+        guard session.isServer, user?.readsOn != true else { return }
         user = nil
         releaseInbound()
     }
 
+    var isReadOn: Bool { session.isServer && hasEnded && user != nil }
+
     func reset(_ reason: HTTPReset) {
+        let reader = isReadOn ? user : nil
         user = nil
         guard !mustSend(before: reason) else {
             laterReset = reason
             return releaseInbound()
         }
         resetNow(reason)
+        reader?.wasReset(reason)
     }
 
     /// Whether this side has broken the stream off.
@@ -175,6 +179,7 @@ final class HTTP2Stream: HTTPStream {
     /// Bytes of the body have come.
     func received(_ body: Span<UInt8>) {
         guard let user else { return discard(body.count) }
+        if sending == .sent, session.isServer, !mayRead(body.count) { return }
         guard inbox.pauses.isEmpty else {
             let queue = inbox.body ?? session.acquireQueue()
             inbox.body = queue
@@ -201,9 +206,18 @@ final class HTTP2Stream: HTTPStream {
     /// Nobody wants what has come; too much of it is rejected.
     private func discard(_ count: Int) {
         session.consume(count, of: self)
+        _ = mayRead(count)
+    }
+
+    /// Counts bytes of a request whose response is complete.
+    ///
+    /// - Returns: Whether they are within the limit. Beyond it the stream is reset.
+    private func mayRead(_ count: Int) -> Bool {
         discarded += count
-        guard session.isServer, discarded > session.limits.discard, !isReset else { return }
-        if let laterReset { resetNow(laterReset) } else if sending == .sent { reset(.code(.noError)) }
+        guard session.isServer, discarded > session.limits.discard else { return true }
+        guard sending == .sent || laterReset != nil else { return true }
+        if let laterReset { resetNow(laterReset) } else if !isReset { reset(.code(.noError)) }
+        return false
     }
 
     /// The peer has ended its message.
@@ -239,11 +253,12 @@ final class HTTP2Stream: HTTPStream {
         }
         guard inbox.isEmpty, inbox.pauses.isEmpty else { return }
         if let reset = inbox.reset.take() { return end(reporting: reset) }
-        guard inbox.endIsWaiting else { return }
-        inbox.endIsWaiting = false
-        let trailers = inbox.trailers.take()
-        reportEnd(trailers)
-        if let trailers { session.release(trailers) }
+        if inbox.endIsWaiting {
+            inbox.endIsWaiting = false
+            let trailers = inbox.trailers.take()
+            reportEnd(trailers)
+            if let trailers { session.release(trailers) }
+        }
         if position < 0 { end(reporting: nil) }
     }
 
@@ -279,16 +294,22 @@ final class HTTP2Stream: HTTPStream {
     /// Whether the message that matters to the user at the end has gone, or come, as a whole.
     var isWhole: Bool { session.isServer ? sending == .sent : receiving == .ended }
 
-    /// Ends the stream of a response, behind the bytes of it that wait for the user; `reason` is nil if it has come whole.
+    /// Ends the stream behind received bytes that wait for the user: of a response, or of a request that is read on.
+    ///
+    /// - Parameter reason: The reason to report, or nil if the message that matters is whole.
     func endBehindInput(reporting reason: HTTPReset?) {
-        guard !session.isServer, user != nil, holdsInput else { return end(reporting: reason) }
+        guard !session.isServer || isReadOn && reason == nil, user != nil, holdsInput else { return end(reporting: reason) }
         inbox.reset = reason
     }
 
     /// The stream is no more: tells its user why, unless all went well, and lets go of what it kept.
     func end(reporting reason: HTTPReset?) {
         let user = user.take()
-        if let reason { user?.wasReset(isUnprocessed(reason) ? .unprocessed : reason) }
+        if let reason {
+            user?.wasReset(isUnprocessed(reason) ? .unprocessed : reason)
+        } else if receiving != .ended {
+            user?.wasReset(.canceled)
+        }
         releaseAll()
     }
 

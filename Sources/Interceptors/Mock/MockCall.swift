@@ -78,6 +78,9 @@ final class MockCall: LocalService {
         go()
     }
 
+    /// The journal has all messages, whenever the script has ended.
+    var readsOn: Bool { journal != nil }
+
     func resumed() { go() }
 
     var heldBytes: Int { context.heldBytes }
@@ -166,6 +169,7 @@ final class MockCall: LocalService {
             if context.call.rpcProtocol == .http { begin(200, message.plainHeaders) }
             exchange.send(payload.span)
         case .plain(let response):
+            while consumeMessage() {}
             guard context.call.rpcProtocol == .http else { return true }
             let body = try response.body(context)
             journal?.sent(body, context)

@@ -40,7 +40,8 @@ extension CallerConnection {
     /// Calls `body` with each call that is under way.
     func forEachCall(_ body: (Call) -> Void) {
         session?.forEachExchange { _, user in
-            if let call = user as? Call ?? (user as? RESTRequestReader)?.call { body(call) }
+            guard let call = user as? Call ?? (user as? RESTRequestReader)?.call, !call.isOver else { return }
+            body(call)
         }
     }
 }

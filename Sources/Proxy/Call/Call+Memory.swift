@@ -65,7 +65,7 @@ extension Call {
 
     package func shed() {
         guard !isOver else { return }
-        guard response.headSent else { return fail(Self.shortage, by: .martlet) }
+        guard response.headSent, response.settled == nil else { return fail(Self.shortage, by: .martlet) }
         record.message = Array(Self.shortage.message.utf8)
         callerLeg.stream.reset(.code(.enhanceYourCalm))
         finish(code: .resourceExhausted, by: .martlet)

@@ -16,6 +16,7 @@ extension Call {
     /// has rejected the request, or they have seen the head of a response already.
     func fail(_ error: RPCError, by decider: CallRecord.Decider) {
         guard !isOver else { return }
+        guard response.settled == nil else { return requestIsRead() }
         let stands = standsBetweenMessages
         stage = .closing
         endSuspensions()
@@ -200,10 +201,28 @@ extension Call {
         // What counts there is the status that the caller has got.
         if rpcProtocol == .http, !outcome.isError, record.status > 0 {
             let code: RPCCode = record.status < 400 ? .ok : RPCCode(inferredFromStatus: record.status)
-            return finish(code: code, by: record.decider)
+            return settle(code)
         }
         if !response.isOwn, outcome.code.showsThatMethodExists { admitMethod() }
-        finish(code: outcome.code, by: record.decider)
+        settle(outcome.code)
+    }
+
+    /// Ends a call whose response is complete, once nothing in this process reads the rest of its request.
+    private func settle(_ code: RPCCode) {
+        guard upstreamLeg.isServed, callerLeg.stream.isReadOn else { return finish(code: code, by: record.decider) }
+        response.settled = (code, record.decider)
+        upstreamLeg.timer.take()?.cancel()
+    }
+
+    /// Whether what serves the call in this process reads the rest of a request whose response is complete.
+    package var readsOn: Bool {
+        upstreamLeg.isServed && !flows.request.hasArrived && callerLeg.rest == nil && !isOver
+            && upstreamLeg.attempt?.readsOn == true
+    }
+
+    /// The request of a call whose response is complete has been read, as far as it comes.
+    func requestIsRead() {
+        if let (code, decider) = response.settled { finish(code: code, by: decider) }
     }
 
     // MARK: The end of the call
@@ -213,6 +232,7 @@ extension Call {
     /// Later calls of it do nothing.
     func finish(code: RPCCode, by decider: CallRecord.Decider) {
         guard !isOver else { return }
+        let (code, decider) = response.settled ?? (code, decider)
         stage = .over
         worker.context.meter.add(-Self.size)
         response.pending = nil

@@ -31,6 +31,8 @@ final class LocalStream: HTTPStream, EndOfTurn {
     private(set) var isOver = false
     /// Whether all has been sent, or nobody is there to take it.
     private var isFinished = false
+    /// The last part of the response, while the service is given what has come of the request.
+    private var last: LocalOutput?
     /// What makes a response slow, if it is to be.
     private var pace: LocalPace?
 
@@ -57,8 +59,9 @@ final class LocalStream: HTTPStream, EndOfTurn {
     }
 
     func send(body: Span<UInt8>) {
-        guard let input, !isOver else { return }
+        guard let input, !isOver || isReadingOn else { return }
         guard !isPlain || input.count + body.count <= limit else {
+            guard !isOver else { return finishReading() }
             let problem = "a request message exceeds limits.held_message (\(limit) bytes)"
             return fail(.untranslatedRequest(RPCError(.resourceExhausted, problem)))
         }
@@ -74,21 +77,37 @@ final class LocalStream: HTTPStream, EndOfTurn {
 
     /// Has what has come given to the service, since that wants more.
     func schedule() {
-        guard !isScheduled, !isOver else { return }
+        guard !isScheduled, !isOver || isReadingOn else { return }
         isScheduled = true
         worker.atEndOfTurn(self)
     }
 
     func endOfTurn() {
         isScheduled = false
-        guard !isOver, let service else { return }
+        guard !isFinished, let service else { return }
         if !isOpen {
             isOpen = true
             service.opened()
-            if isOver { return }
+            if isFinished { return }
         }
-        if isPlain { deliverBody(to: service) } else { deliverMessages(to: service) }
+        deliver(to: service)
         if input?.isEmpty ?? true { heldSince = .max }
+        if let last = last.take() { return emit(last) }
+        if isOver, wasGivenEnd { finishReading() }
+    }
+
+    private func deliver(to service: any LocalService) {
+        if isPlain { deliverBody(to: service) } else { deliverMessages(to: service) }
+    }
+
+    /// Whether the response has ended, and the service is given the rest of the request.
+    private var isReadingOn: Bool { isOver && !isFinished && service?.readsOn == true }
+
+    /// The service has been given the rest of the request, as far as it comes.
+    private func finishReading() {
+        guard !isFinished, last == nil, pace?.isBusy != true else { return }
+        finish()
+        call.requestIsRead()
     }
 
     private func deliverBody(to service: any LocalService) {
@@ -97,7 +116,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
         guard !wasGivenEnd, let body = input.take() else { return }
         wasGivenEnd = true
         service.received(body.readable)
-        if !isOver { service.receivedEnd() }
+        if !isFinished { service.receivedEnd() }
         worker.release(body)
     }
 
@@ -105,7 +124,8 @@ final class LocalStream: HTTPStream, EndOfTurn {
         guard var reader = reader.take(), let input = input.take() else { return }
         var position = 0
         // Not in the exchange's hands meanwhile: a response may end the call.
-        while !isOver, service.wantsMessage, let event = reader.next(in: input.readable, from: &position) {
+        while isOver ? isReadingOn : service.wantsMessage, let event = reader.next(in: input.readable, from: &position)
+        {
             switch event {
             case .message(let flags, let location):
                 guard flags & Envelope.compressed == 0 else {
@@ -118,13 +138,13 @@ final class LocalStream: HTTPStream, EndOfTurn {
             case .pass, .end: break
             }
         }
-        guard !isOver else { return worker.release(input) }
+        guard !isFinished else { return worker.release(input) }
         input.drop(position)
         (self.reader, self.input) = (reader, input)
         if !input.isEmpty || !hasEnd { return user.drained() }
         guard !wasGivenEnd else { return }
         wasGivenEnd = true
-        guard reader.isBetweenMessages else {
+        guard reader.isBetweenMessages || isOver else {
             return fail(RPCError(.invalidArgument, "the request ends in the middle of a message"))
         }
         service.receivedEnd()
@@ -245,9 +265,13 @@ final class LocalStream: HTTPStream, EndOfTurn {
     }
 
     /// Sends the last part: the service sends nothing more.
+    ///
+    /// What has come of the request is given to a service that reads on before the call can end, at the end of the turn.
     private func close(_ output: LocalOutput) {
         isOver = true
-        emit(output)
+        guard !wasGivenEnd, isReadingOn else { return emit(output) }
+        last = output
+        schedule()
     }
 
     private func emit(_ output: LocalOutput) {
@@ -255,7 +279,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
     }
 
     private func deliver(_ output: LocalOutput) {
-        if output.isLast { finish() }
+        if output.isLast, !isReadOn { finish() }
         switch output {
         case .head(let head, let end): user.received(head: head, end: end)
         case .body(let bytes): user.received(body: bytes.span)
@@ -272,6 +296,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
         isOver = true
         isFinished = true
         heldSince = .max
+        last = nil
         pace?.cancel()
         let service = self.service
         (self.service, reader) = (nil, nil)
@@ -281,8 +306,12 @@ final class LocalStream: HTTPStream, EndOfTurn {
     }
 
     func reset(_ reason: HTTPReset) {
-        if !isFinished { finish() }
+        guard !isFinished else { return }
+        if let service, isReadingOn { deliver(to: service) }
+        finish()
     }
+
+    var isReadOn: Bool { isReadingOn && !wasGivenEnd }
 
     func pause(_ reason: PauseReason) { pauses.insert(reason) }
 

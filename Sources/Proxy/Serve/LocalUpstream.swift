@@ -27,6 +27,8 @@ public protocol LocalService: AnyObject {
     func received(_ message: Span<UInt8>)
     /// The request is complete.
     func receivedEnd()
+    /// Whether the service receives the rest of the request after its response has ended.
+    var readsOn: Bool { get }
     /// The caller takes more again.
     func resumed()
     /// The exchange is over, be it by the end of the response or before; nothing is sent any more.
@@ -37,4 +39,5 @@ public protocol LocalService: AnyObject {
 
 extension LocalService {
     public var heldBytes: Int { 0 }
+    public var readsOn: Bool { false }
 }

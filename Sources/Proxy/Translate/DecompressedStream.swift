@@ -235,6 +235,7 @@ final class DecompressedStream: HTTPStream {
     var isCrowded: Bool { stream.isCrowded }
     var heldBytes: Int { stream.heldBytes + (held?.capacity ?? 0) }
     var waitsSince: Instant { min(stream.waitsSince, heldSince) }
+    var isReadOn: Bool { stream.isReadOn }
     func send(informational head: HTTPHead) {}
 
     func reset(_ reason: HTTPReset) {

@@ -54,7 +54,7 @@ extension TranslatedStream {
         } else {
             finishStream(end)
         }
-        release()
+        responseIsOver()
     }
 
     /// How the call has ended; none if the message that came last cannot be converted, which is how it ends then.

@@ -185,8 +185,15 @@ final class TranslatedStream: HTTPStream {
         stream?.reset(.canceled)
     }
 
-    /// The exchange is over for the upstream: the stream is its connection's again.
-    func forgetStream() { stream = nil }
+    /// The exchange is over for the upstream: the stream is its connection's again, unless it still reads the request.
+    func forgetStream() {
+        if stream?.isReadOn != true { stream = nil }
+    }
+
+    /// Nothing more comes of the response.
+    func responseIsOver() {
+        if stream == nil { release() } else { response.release(to: worker.context) }
+    }
 
     /// Nothing more is sent or comes.
     func release() {
@@ -206,6 +213,7 @@ final class TranslatedStream: HTTPStream {
         (stream?.heldBytes ?? 0) + (request?.heldBytes ?? 0) + (converter?.heldBytes ?? 0) + response.heldBytes
     }
     var waitsSince: Instant { min(stream?.waitsSince ?? .max, heldSince) }
+    var isReadOn: Bool { stream?.isReadOn ?? false }
 
     func send(informational head: HTTPHead) {}
 

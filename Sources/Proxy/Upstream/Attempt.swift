@@ -145,8 +145,11 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     /// The exchange is over: the stream is the connection's own again.
     private func complete() {
         end()
-        stream = nil
+        if stream?.isReadOn != true { stream = nil }
     }
+
+    /// Whether what serves the call in this process still reads the request, although it has responded.
+    var readsOn: Bool { isOver && stream?.isReadOn == true }
 
     // MARK: What the pool tells
 
@@ -172,6 +175,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     func streamFailed(_ error: UpstreamError) {
         stream = nil
+        guard !isOver else { return call.requestIsRead() }
         failed(error)
     }
 
