@@ -10,8 +10,11 @@ struct MockFields: Sendable {
     /// No fields.
     init() { fields = [] }
 
+    /// The fields that only recorded responses of plain HTTP have beside others.
+    private static let recorded: Set<String> = ["content-length", "content-encoding"]
+
     /// Reads fields, by their names a value or a list of values; what is wrong is reported.
-    init(_ key: String, of section: Section) {
+    init(_ key: String, of section: Section, areRecorded: Bool = false) {
         guard let node = section.node(key), let entries = node.entries else {
             if let node = section.node(key) {
                 section.report("\"\(key)\" cannot be \(node.summary); write a mapping of names to values", at: key)
@@ -21,7 +24,8 @@ struct MockFields: Sendable {
         }
         fields = entries.flatMap { entry in
             // What a body of plain HTTP is, nobody else says.
-            if entry.key.lowercased() != "content-type" || key != "headers" {
+            let isFree = entry.key.lowercased() == "content-type" && key == "headers"
+            if !isFree, !areRecorded || !Self.recorded.contains(entry.key.lowercased()) {
                 _ = HeaderName.checked(entry.key, at: entry.keyMark, into: section.diagnostics)
             }
             let name = Array(entry.key.lowercased().utf8)

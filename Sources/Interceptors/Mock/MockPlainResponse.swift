@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Configuration
+internal import HTTP
 internal import Protocols
 internal import Proxy
 internal import RPC
@@ -33,7 +34,7 @@ struct MockPlainResponse: Sendable {
     /// Reads a recorded response.
     init(recorded section: Section) {
         status = section.has("status") ? section.integer("status") : 200
-        fields = MockFields("headers", of: section)
+        fields = MockFields("headers", of: section, areRecorded: true)
         (body, location) = (nil, nil)
         message = .bytes(section.base64("body_base64") ?? Array(section.string("body").utf8))
     }
@@ -48,12 +49,33 @@ struct MockPlainResponse: Sendable {
     func body(_ context: MockContext) throws(RPCError) -> [UInt8] {
         if let body { return body.value(context) }
         guard let message else { return [] }
-        return try message.payload(context)
+        let payload = try message.payload(context)
+        if !payload.isEmpty, let coding = rejectedCoding(context) {
+            let name = String(decoding: coding, as: UTF8.self)
+            let problem = "the response was recorded with the content coding \(name), which the caller does not accept"
+            throw RPCError(.unimplemented, "\(problem); send accept-encoding: \(name)")
+        }
+        return payload
+    }
+
+    /// The content coding of a recorded response, if the caller does not accept it.
+    private func rejectedCoding(_ context: MockContext) -> [UInt8]? {
+        guard let coding = fields.values(context).first(where: { $0.name.span.equals("content-encoding") })?.value
+        else { return nil }
+        let request = context.call.request
+        let values = (0..<request.count).filter { request.name(at: $0).equals("accept-encoding") }
+        let lists = values.map { request.value(at: $0).array }
+        let accepted = AcceptedCodings(lists.isEmpty ? nil : Array(lists.joined(separator: [UInt8(ascii: ",")])))
+        return accepted.accepts(coding) ? nil : coding
     }
 
     /// Sends the response.
     func send(_ bytes: [UInt8], _ context: MockContext, to exchange: LocalExchange) {
         var headers = fields.values(context)
+        // What a response without a body says of another one is not for a caller that gets the other one otherwise.
+        if rejectedCoding(context) != nil {
+            headers.removeAll { $0.name.span.equals("content-encoding") || $0.name.span.equals("content-length") }
+        }
         let hasType = headers.contains { $0.name.span.equals("content-type") }
         if body == nil, !hasType { headers += message?.plainHeaders ?? [] }
         if let location {

@@ -94,7 +94,7 @@ struct RecordForm: Sendable {
         if !isProto, let text = Self.text(payload) {
             guard let shown = scrub.text(text) else { return withheld(payload.count) }
             queue.append("{ text: ")
-            queue.append(quotedYAML: shown)
+            queue.append(quotedYAML: isRequest ? shown : Self.template(shown))
             queue.append(" }")
             return Text(yaml: queue.readable.array)
         }
@@ -103,13 +103,17 @@ struct RecordForm: Sendable {
     }
 
     /// A response of plain HTTP.
-    func respond(_ status: Int, headers: [UInt8], _ body: [UInt8], count: Int, isJSON: Bool, _ call: Call) -> Text {
-        let start = Array("{ status: \(status), headers: ".utf8) + headers
+    ///
+    /// A body that stays compressed cannot be looked into.
+    func respond(_ head: RecordedHead, _ body: [UInt8], count: Int, isCompressed: Bool, _ call: Call) -> Text {
+        let isJSON = head.isJSON
+        let start = Array("{ status: \(head.status), headers: ".utf8) + head.headers
         let end = Array(" }".utf8)
         guard body.count == count else {
             return Text(yaml: start + end, lack: "a body of \(count) bytes", isCut: true)
         }
         let hidden = Text(yaml: start + end, lack: "a body that may not be shown")
+        if isCompressed, call.redactions.hasPointers || !scrub.isEmpty { return hidden }
         var shown = body
         if call.redactions.hasPointers, !body.isEmpty {
             guard let value = try? JSON.parse(body) else { return hidden }

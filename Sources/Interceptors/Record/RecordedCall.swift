@@ -50,7 +50,7 @@ final class RecordedCall {
     private var steps: [Step] = []
     private var (requestBody, responseBody) = (Body(), Body())
     /// The head of a response of plain HTTP.
-    private var plainHead: (status: Int, headers: [UInt8], isJSON: Bool)?
+    private var plainHead: RecordedHead?
     private var (size, nodes) = (0, 0)
     /// How many bytes of bodies are held beside the steps.
     private var bodySize = 0
@@ -137,10 +137,8 @@ final class RecordedCall {
             let headers = form.fields(head, isTemplate: true, call) {
                 !Self.noise.contains($0) && ($0 == "content-type" || !Self.isOwned($0))
             }
-            if let encoding = head.first(.contentEncoding), !head.value(at: encoding).equals("identity") {
-                responseLack = "the body is compressed"
-            }
-            plainHead = (head.status, headers, head.hasJSON)
+            let request = call.request
+            plainHead = RecordedHead(head, headers, isHEAD: request.method.equals("HEAD"), isJSON: head.hasJSON)
         } else if !call.rpcProtocol.hasEnvelopes || !call.responseHasOneBody {
             let headers = form.fields(head, isTemplate: true, call) { !Self.noise.contains($0) && !Self.isOwned($0) }
             guard !headers.span.equals("{}") else { return }
@@ -166,9 +164,12 @@ final class RecordedCall {
         guard let plainHead, !isBroken else {
             return add("reset", RecordForm.Text(yaml: Array("true".utf8)), call, isResponse: true, isEnd: true)
         }
-        let (status, headers, isJSON) = plainHead
         let body = responseBody
-        let text = form.respond(status, headers: headers, body.bytes, count: body.count, isJSON: isJSON, call)
+        guard body.bytes.count == body.count, !plainHead.isBare, plainHead.isCompressed else {
+            let text = form.respond(plainHead.described, body.bytes, count: body.count, isCompressed: false, call)
+            return add("respond", text, call, isResponse: true, isEnd: true)
+        }
+        let text = plainHead.decompressed(body.bytes, form, call)
         add("respond", text, call, isResponse: true, isEnd: true)
     }
 

@@ -28,7 +28,9 @@ extension Call {
             body.append(frame)
         }
         let trailers = trailers(behind: head, end)
-        if flows.response.form != .bytes || end.isReplaced {
+        // The length of a response that never has a body is that of another one.
+        let isBare = !end.isReplaced && (callerLeg.wantsHeadOnly || head.status == 304)
+        if flows.response.form != .bytes || end.isReplaced, !isBare {
             // HTTP/1.1 has trailers only behind chunks.
             head.contentLength = callerLeg.side.endsInTrailers || trailers != nil ? nil : response.hold.body?.count ?? 0
         }

@@ -1,7 +1,25 @@
 internal import Bytes
 internal import Compressors
 internal import Protocols
-internal import RPC
+public import RPC
+
+extension Call {
+    /// Decompresses a body of a response.
+    ///
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - contentEncoding: The value of the header.
+    ///   - limit: The maximum number of bytes.
+    /// - Returns: The bytes that the body was compressed from.
+    /// - Throws: The code `resourceExhausted` if there are more bytes, and another one if they cannot be decompressed.
+    public func decompressed(
+        _ body: Span<UInt8>,
+        from contentEncoding: Span<UInt8>,
+        limit: Int
+    ) throws(RPCError) -> [UInt8] {
+        try worker.decompressed(body, from: Compression(name: contentEncoding), .response, limit: limit)
+    }
+}
 
 extension Worker {
     /// The bytes that a body is compressed from.

@@ -239,9 +239,10 @@ final class LocalStream: HTTPStream, EndOfTurn {
     func respond(status: Int, headers: [(name: [UInt8], value: [UInt8])], body: Span<UInt8>) {
         guard !isOver, !hasHead else { return }
         let head = plainHead(status, headers)
-        // The length in a 304 would be that of what the caller has (RFC 9110 §8.6).
-        if status != 304 { head.contentLength = body.count }
-        guard !body.isEmpty else { return close(.head(head, end: true)) }
+        // The length of a response that never has a body is that of another one, if it is known (RFC 9110 §8.6).
+        let isBare = call.callerLeg.wantsHeadOnly || status == 204 || status == 304
+        if !isBare || status == 200 && head.contentLength == nil && !body.isEmpty { head.contentLength = body.count }
+        guard !isBare, !body.isEmpty else { return close(.head(head, end: true)) }
         begin(head)
         send(bytes: body)
         end(trailers: [])
