@@ -83,7 +83,12 @@ extension MockSettings {
         Option("json", .node, "The message: a YAML value. Strings are templates."),
         Option("text", .string, example: "hello {json:/name}", "The message as text, which is a template."),
         Option("hex", .string, example: "0a 02 68 69", "The message in hexadecimal."),
-        Option("base64", .string, example: "CgJoaQ==", "The message in base64."),
+        Option(
+            "base64",
+            .string,
+            example: "CgJoaQ==",
+            "The message in base64. Beside `json` it is that of callers in Protobuf, as tapes have it."
+        ),
         Option("file", .string, file: .read, example: "/etc/martlet/order.bin", "The file with the message."),
         Option("echo", .bool, default: "false", "Sends the message of the request."),
         Option("fake", .bool, default: "false", "Sends a message with invented values. Needs `types`."),
@@ -200,7 +205,7 @@ extension MockSettings {
         headStatus,
         Option(
             "send",
-            .section(messageOptions),
+            .section(messageOptions + unrecordedOptions),
             oneOf: "step",
             "Sends a message, or a part of the body of plain HTTP."
         ),
@@ -221,7 +226,13 @@ extension MockSettings {
         ),
         Option(
             "expect",
-            .section([Option("json", .node, shape: .named(.anything), jsonDocumentation)]),
+            .section(
+                [
+                    Option("json", .node, shape: .named(.anything), jsonDocumentation),
+                    Option("text", .string, "The message as text."),
+                    Option("base64", .string, "The message in base64. It is not looked at beside `json`."),
+                ] + unrecordedOptions
+            ),
             oneOf: "step",
             "Waits for the next message. One that does not fit ends the call with `failed_precondition`."
         ),
@@ -229,6 +240,19 @@ extension MockSettings {
         Option("closed", .bool, oneOf: "step", "Waits until the request is complete."),
         Option("end", .section(endOptions), oneOf: "step", "Ends the response. The last step does so by itself."),
         Option("reset", .bool, oneOf: "step", "Breaks the response off, as an upstream that goes away."),
+        Option(
+            "respond",
+            .section(recordedResponse),
+            oneOf: "step",
+            "Sends a whole response of plain HTTP, as it is on a tape. Its body is no template."
+        ),
+        Option("by", .string, "Who ended the call when it was recorded. It has no effect."),
+    ]
+
+    /// What a tape has of a message that it does not have.
+    private static let unrecordedOptions = [
+        Option("cut", .integer(in: 0...Int.max), "The length of a message that was too long for a tape."),
+        Option("withheld", .integer(in: 0...Int.max), "The length of a message that a tape may not show."),
     ]
 
     /// The keys of a call on a tape.
@@ -264,9 +288,7 @@ extension MockSettings {
             Option("json", kind, "The message as JSON."),
             Option("text", .string, "The message as text."),
             Option("base64", .string, "The message in base64."),
-            Option("cut", .integer(in: 0...Int.max), "The length of a message that was too long."),
-            Option("withheld", .integer(in: 0...Int.max), "The length of a message that may not be shown."),
-        ]
+        ] + unrecordedOptions
     }
 
     private static let recordedResponse = [

@@ -16,6 +16,8 @@ enum MockMessage: Sendable {
     case echo
     /// Any message of the type.
     case fake
+    /// The message without fields: no bytes in Protobuf, whatever its type.
+    case empty
     /// JSON that was recorded, and goes as it came.
     case played(MockJSON)
     /// JSON that does not say all of what the message has in Protobuf.
@@ -28,12 +30,13 @@ enum MockMessage: Sendable {
     init?(_ section: Section) {
         let keys = ["json", "text", "hex", "base64", "file", "echo", "fake"].filter { section.has($0) }
         guard let key = keys.first else { return nil }
-        if keys.count > 1 { section.reportConflict(keys[0], keys[1]) }
+        if keys.count > 1, keys != ["json", "base64"] { section.reportConflict(keys[0], keys[1]) }
         section.reportFalse("echo", "fake")
         switch key {
         case "json":
             guard let node = section.node("json") else { return nil }
-            self = .json(MockJSON(node, into: section.diagnostics))
+            let json = MockJSON(node, into: section.diagnostics)
+            self = section.base64("base64").map { .recorded(json, proto: $0) } ?? .json(json)
         case "text":
             let text = section.string("text")
             self = .text(MockText(text, at: section.mark(of: key), into: section.diagnostics))
@@ -45,6 +48,17 @@ enum MockMessage: Sendable {
         }
     }
 
+    /// Reads the message of a step in a script, which may be copied from a tape, and reports what is wrong with it.
+    init?(inScript section: Section) {
+        for key in ["cut", "withheld"] where section.has(key) {
+            let problem = "the message was not recorded"
+            section.report("\(problem); write it as \"json\", \"text\" or \"base64\" in place of \"\(key)\"", at: key)
+            self = .empty
+            return
+        }
+        self.init(section)
+    }
+
     /// Reads a recorded message of a response.
     init(recorded section: Section, isProto: Bool) {
         let json = section.node("json").map { MockJSON($0, into: section.diagnostics) }
@@ -53,7 +67,9 @@ enum MockMessage: Sendable {
         case (let json?, let bytes?) where isProto: self = .recorded(json, proto: bytes)
         case (let json?, _): self = .played(json)
         case (nil, let bytes?): self = .bytes(bytes)
-        case (nil, nil): self = .bytes(Array(section.string("text").utf8))
+        case (nil, nil):
+            let text = section.string("text")
+            self = .text(MockText(text, at: section.mark(of: "text"), into: section.diagnostics))
         }
     }
 
@@ -84,7 +100,7 @@ enum MockMessage: Sendable {
         switch self {
         case .json(let json): json.texts
         case .text(let text): [text]
-        case .bytes, .echo, .fake, .played, .recorded: []
+        case .bytes, .echo, .fake, .empty, .played, .recorded: []
         }
     }
 
@@ -102,6 +118,8 @@ enum MockMessage: Sendable {
     func payload(_ context: MockContext) throws(RPCError) -> [UInt8] {
         switch self {
         case .recorded(_, let bytes) where context.call.codec == .proto: return bytes
+        case .empty where context.call.codec == .proto: return []
+        case .empty: return try context.call.message(json: Array("{}".utf8).span, .response)
         case .json(let json):
             let queue = ByteQueue()
             json.append(context, to: queue)

@@ -41,7 +41,7 @@ struct MockScript: Sendable {
     }
 
     /// What every method does without a rule: it responds with an empty message.
-    static let empty = [Step.closed, .send(.json(.plain(Array("{}".utf8)))), .end(.success)]
+    static let empty = [Step.closed, .send(.empty), .end(.success)]
 
     /// What every method does that invents its messages.
     static let fake = [Step.closed, .send(.fake), .end(.success)]
@@ -80,9 +80,6 @@ struct MockScript: Sendable {
                 steps.append(.recorded(TapeMessage(step.section("expect")), ignoring: form.ignored))
             } else if step.has("send") {
                 steps.append(.send(MockMessage(recorded: step.section("send"), isProto: isProto)))
-            } else if step.has("respond") {
-                let response = step.section("respond")
-                steps.append(.plain(MockPlainResponse(recorded: response)))
             } else {
                 addCommon(step)
             }
@@ -177,7 +174,7 @@ struct MockScript: Sendable {
         if let message {
             steps.append(.send(message))
         } else if end.isSuccess {
-            steps.append(.send(.json(.plain(Array("{}".utf8)))))
+            steps.append(.send(.empty))
         }
         steps.append(.end(end))
     }
@@ -208,7 +205,7 @@ struct MockScript: Sendable {
     private mutating func add(_ section: Section) {
         if let time = section.has("at") ? section.duration("at") : nil { steps.append(.at(time)) }
         if section.has("send") {
-            guard let message = MockMessage(section.section("send")) else {
+            guard let message = MockMessage(inScript: section.section("send")) else {
                 let advice = "add \"json\", \"text\", \"hex\", \"base64\", \"file\", \"echo\" or \"fake\""
                 return section.report("there is no message; \(advice)", at: "send")
             }
@@ -220,7 +217,11 @@ struct MockScript: Sendable {
         } else if let name = section.string(ifGiven: "signal") {
             steps.append(.signal(name))
         } else if section.has("expect") {
-            steps.append(.expect(JSONCondition.all(section.section("expect"))))
+            let expected = section.section("expect")
+            let isExact = !expected.has("json") && (expected.has("text") || expected.has("base64"))
+            steps.append(
+                isExact ? .recorded(TapeMessage(expected), ignoring: []) : .expect(JSONCondition.all(expected))
+            )
         } else if let node = section.node("each") {
             guard case .sequence(let items) = node.content else {
                 return section.report("\"each\" cannot be \(node.summary); write a list of steps", at: "each")
@@ -238,6 +239,8 @@ struct MockScript: Sendable {
             steps.append(.headers(section.integer("status"), MockFields("headers", of: section)))
         } else if section.has("closed") {
             steps.append(.closed)
+        } else if section.has("respond") {
+            steps.append(.plain(MockPlainResponse(recorded: section.section("respond"))))
         } else if section.has("end") {
             steps.append(.end(MockEnd(section.section("end"))))
         } else if section.has("reset") {
