@@ -216,7 +216,8 @@ final class HTTP2Stream: HTTPStream {
         discarded += count
         guard session.isServer, discarded > session.limits.discard else { return true }
         guard sending == .sent || laterReset != nil else { return true }
-        if let laterReset { resetNow(laterReset) } else if !isReset { reset(.code(.noError)) }
+        guard !isReset else { return false }
+        if let laterReset { resetNow(laterReset) } else { reset(.code(.noError)) }
         return false
     }
 
