@@ -1,4 +1,5 @@
 public import Bytes
+internal import RPC
 
 /// What a protocol calls the fields that each of them has.
 extension RPCProtocol {
@@ -13,6 +14,15 @@ extension RPCProtocol {
         }
     }
 
+    /// The name of the field that lists the compressions that are understood.
+    public var acceptFieldName: StaticString {
+        switch self {
+        case .connectUnary, .connectGet, .http: "accept-encoding"
+        case .connectStream: "connect-accept-encoding"
+        case .grpc, .grpcWeb, .grpcWebText: "grpc-accept-encoding"
+        }
+    }
+
     /// The codec that a content type of this protocol names; without a name it is `proto` in gRPC.
     public func codecName(in contentType: Span<UInt8>) -> CodecName {
         let type = contentType.mediaType
@@ -23,30 +33,17 @@ extension RPCProtocol {
 }
 
 extension ByteQueue {
-    /// Appends the names of the compressions that a field lists, behind those of other fields, with what HTTP allows there
-    /// left out: weights, `*`, and what has a weight of zero (RFC 9110 §12.5.3).
+    /// Appends the names of the compressions that a field lists, behind those of other fields.
+    ///
+    /// What HTTP alone allows is left out: weights, `*`, and names with a weight of zero (RFC 9110 §12.5.3). HTTP ignores the
+    /// case of a name and gRPC does not, so known names are written in small letters.
     public func append(compressions field: Span<UInt8>) {
         var position = 0
-        while position < field.count {
-            let rest = field.extracting(position...)
-            let item = rest.extracting(0..<(rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.count))
-            position += item.count + 1
-            let name = item.extracting(0..<(item.firstIndex(of: UInt8(ascii: ";")) ?? item.count)).trimmed
-            guard !name.isEmpty, !name.equals("*"), !item.hasZeroWeight else { continue }
+        while let item = CompressionItem(in: field, at: &position) {
+            let name = field.extracting(item.name)
+            guard !name.equals("*"), !item.isExcluded else { continue }
             if !isEmpty { append(",") }
-            append(name)
+            if let known = Compression(name: name).name { append(known) } else { append(name) }
         }
-    }
-}
-
-extension Span<UInt8> {
-    /// Whether an item of a list ends in `q=0`, with no digit behind it but zeros.
-    fileprivate var hasZeroWeight: Bool {
-        guard let equals = firstIndex(of: UInt8(ascii: "=")) else { return false }
-        let weight = extracting((equals + 1)...).trimmed
-        for index in weight.indices where weight[index] != UInt8(ascii: "0") && weight[index] != UInt8(ascii: ".") {
-            return false
-        }
-        return !weight.isEmpty
     }
 }

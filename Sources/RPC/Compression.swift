@@ -12,7 +12,7 @@ public enum Compression: UInt8, CaseIterable, Sendable {
     /// In a way that no peer can be expected to know.
     case unknown
 
-    /// Recognises the value of a field, whatever its case; an empty one says nothing.
+    /// Recognises the value of a field in any case; an empty value is `identity`, and `x-gzip` is gzip (RFC 9110 §8.4.1.3).
     public init(name: Span<UInt8>) {
         self = Self.recognize(name)
     }
@@ -35,7 +35,7 @@ public enum Compression: UInt8, CaseIterable, Sendable {
         case 0: .identity
         case 2: name.equalsIgnoringCase("br") ? .br : .unknown
         case 4: name.equalsIgnoringCase("gzip") ? .gzip : name.equalsIgnoringCase("zstd") ? .zstd : .unknown
-        case 6: name.equalsIgnoringCase("snappy") ? .snappy : .unknown
+        case 6: name.equalsIgnoringCase("snappy") ? .snappy : name.equalsIgnoringCase("x-gzip") ? .gzip : .unknown
         case 7: name.equalsIgnoringCase("deflate") ? .deflate : .unknown
         case 8: name.equalsIgnoringCase("identity") ? .identity : .unknown
         default: .unknown

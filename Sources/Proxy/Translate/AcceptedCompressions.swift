@@ -4,6 +4,28 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 
+extension ListedCompressions {
+    /// Reads the compressions of a response that the caller of a request reads.
+    ///
+    /// A caller that lists none reads the compression of its own request (Connect protocol, "Compression").
+    init(in head: HTTPHead, _ rpcProtocol: RPCProtocol) {
+        self.init()
+        guard var next = head.first(rpcProtocol.acceptField) else {
+            if rpcProtocol == .connectGet {
+                let query = head.query
+                if let name = ConnectQuery(query)?.compression.name { add(field: Array("\(name)".utf8).span) }
+            } else if let index = head.first(rpcProtocol.encodingField) {
+                add(field: head.value(at: index))
+            }
+            return
+        }
+        while next < head.count {
+            add(field: head.value(at: next))
+            next = head.first(rpcProtocol.acceptField, from: next + 1) ?? head.count
+        }
+    }
+}
+
 /// The compressions that an upstream understands.
 struct AcceptedCompressions: Sendable {
     /// A bit for each, by its raw value.
@@ -67,31 +89,4 @@ struct AcceptedCompressions: Sendable {
             }
         }
     }
-}
-
-/// An item of a list of compressions: a name, and maybe a weight behind it (RFC 9110 §12.5.3).
-private struct CompressionItem {
-    /// Where in the field the item is, without the space around it.
-    let range: Range<Int>
-    /// Where in the field its name is.
-    let name: Range<Int>
-
-    /// Reads the next item that is not empty.
-    init?(in field: Span<UInt8>, at position: inout Int) {
-        while position < field.count {
-            let comma = field.extracting(position...).firstIndex(of: UInt8(ascii: ","))
-            var (start, end) = (position, comma.map { position + $0 } ?? field.count)
-            position = end + 1
-            while start < end, Self.isSpace(field[start]) { start += 1 }
-            while end > start, Self.isSpace(field[end - 1]) { end -= 1 }
-            guard start < end else { continue }
-            var nameEnd = field.extracting(start..<end).firstIndex(of: UInt8(ascii: ";")).map { start + $0 } ?? end
-            while nameEnd > start, Self.isSpace(field[nameEnd - 1]) { nameEnd -= 1 }
-            (range, name) = (start..<end, start..<nameEnd)
-            return
-        }
-        return nil
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }
