@@ -19,8 +19,17 @@ extension RPCCode {
         self.init(name: name.utf8Span.span)
     }
 
-    /// The code a `grpc-status` field gives; `unknown` for anything but a number from 0 to 16.
+    /// The code that a `grpc-status` field gives; `unknown` for anything but a number from 0 to 16.
     public init(grpcStatus field: Span<UInt8>) {
-        self = field.trimmed.decimal.flatMap(UInt8.init(exactly:)).flatMap(RPCCode.init(rawValue:)) ?? .unknown
+        self = RPCCode(validGRPCStatus: field) ?? .unknown
+    }
+
+    /// The code that a `grpc-status` field gives; `nil` unless it is a number from 0 to 16 without leading zeros.
+    public init?(validGRPCStatus field: Span<UInt8>) {
+        let text = field.trimmed
+        guard text.count == 1 || text.count == 2 && text[0] != UInt8(ascii: "0"),
+            let number = text.decimal.flatMap(UInt8.init(exactly:))
+        else { return nil }
+        self.init(rawValue: number)
     }
 }
