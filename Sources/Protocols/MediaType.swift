@@ -11,20 +11,22 @@ struct MediaType: Equatable {
 
     let family: Family
     let codec: Codec
+    /// Whether the type itself names the codec: gRPC's may leave that to the reader.
+    let namesCodec: Bool
 
     init(_ field: Span<UInt8>?) {
         // What most calls say, in the spelling that most use.
         if let field, field.equals("application/json") {
-            (family, codec) = (.bare, .json)
+            (family, codec, namesCodec) = (.bare, .json, true)
             return
         }
         if let field, field.equals("application/grpc") {
-            (family, codec) = (.grpc, .proto)
+            (family, codec, namesCodec) = (.grpc, .proto, false)
             return
         }
         guard let type = field?.mediaType, type.count > 12, type.extracting(0..<12).equalsIgnoringCase("application/")
         else {
-            (family, codec) = (.foreign, .other)
+            (family, codec, namesCodec) = (.foreign, .other, false)
             return
         }
         let subtype = type.extracting(12..<type.count)
@@ -36,8 +38,9 @@ struct MediaType: Equatable {
             switch family {
             case .bare: Self.codec(subtype)
             case .foreign: .other
-            default: plus == nil ? .proto : Self.codec(suffix)
+            default: suffix.isEmpty ? .proto : Self.codec(suffix)
             }
+        namesCodec = family == .bare || !suffix.isEmpty
     }
 
     var isJSON: Bool { family == .bare && codec == .json }

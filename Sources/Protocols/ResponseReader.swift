@@ -17,6 +17,7 @@ public struct ResponseReader: Sendable {
 
     private let rpcProtocol: RPCProtocol
     private let codec: Codec
+    private let needsCodec: Bool
     private var watch = Watch.nothing
     /// The outcome if nothing that follows names another.
     private var fallback = RPCCode.unknown
@@ -33,11 +34,13 @@ public struct ResponseReader: Sendable {
     ///   - rpcProtocol: what the caller speaks.
     ///   - codec: how the caller's messages are written.
     ///   - messageLimit: the most bytes that one message may have; none for no limit.
+    ///   - needsCodec: whether Martlet reads the messages or names their codec again, so that it has to be this one.
     @inline(__always)
-    public init(rpcProtocol: RPCProtocol, codec: Codec, messageLimit: Int? = nil) {
+    public init(rpcProtocol: RPCProtocol, codec: Codec, messageLimit: Int? = nil, needsCodec: Bool = false) {
         // Inlined: each call makes one, and it is large to hand over.
         self.rpcProtocol = rpcProtocol
         self.codec = codec
+        self.needsCodec = needsCodec
         meter = MessageMeter(rpcProtocol, .response, limit: messageLimit)
     }
 
@@ -112,7 +115,7 @@ public struct ResponseReader: Sendable {
         if rpcProtocol == .http || status != 200 {
             fallback = rpcProtocol == .http && status < 400 ? .ok : RPCCode(inferredFromStatus: status)
             if rpcProtocol.isUnaryConnect, type.isJSON { expectError() }
-        } else if let error = type.error(responding: rpcProtocol, in: codec) {
+        } else if let error = type.error(responding: rpcProtocol, in: codec, needsCodec: needsCodec) {
             fallback = error
         } else {
             expectMessages(type, contentLength)

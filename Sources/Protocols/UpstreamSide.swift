@@ -10,9 +10,15 @@ public struct UpstreamSide: Sendable {
     /// Whether the upstream has to speak HTTP/2: only there do trailers come for certain.
     public var needsHTTP2: Bool { rpcProtocol == .grpc }
 
-    /// Reads a response; `messageLimit` is the most bytes that one message may have, none for no limit.
-    public func makeReader(codec: Codec, messageLimit: Int?) -> ResponseReader {
-        ResponseReader(rpcProtocol: rpcProtocol, codec: codec, messageLimit: messageLimit)
+    /// Makes the reader of a response.
+    ///
+    /// - Parameters:
+    ///   - codec: The codec of the messages.
+    ///   - messageLimit: The maximum number of bytes of one message; no limit if `nil`.
+    ///   - needsCodec: Whether Martlet reads the messages or names their codec again.
+    /// - Returns: The reader, before the head.
+    public func makeReader(codec: Codec, messageLimit: Int?, needsCodec: Bool = false) -> ResponseReader {
+        ResponseReader(rpcProtocol: rpcProtocol, codec: codec, messageLimit: messageLimit, needsCodec: needsCodec)
     }
 }
 
