@@ -15,6 +15,9 @@ public final class Compressor {
     /// Makes a compressor that holds nothing yet.
     public init() {}
 
+    /// The compressions that messages can be read and written in, the usual one first.
+    public static let all: [Compression] = [.gzip, .br, .zstd, .deflate]
+
     /// Whether messages of this compression can be read and written.
     public static func supports(_ compression: Compression) -> Bool {
         switch compression {

@@ -146,6 +146,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
             let (name, value) = (Array(field.name.utf8), field.value)
             head.add(name: name.span, value: value.span)
         }
+        if let codings = request.acceptedCodings { head.set(.acceptEncoding, codings) }
         if bodySize > 0 || request.method != "GET" { head.contentLength = bodySize }
         return head
     }
@@ -182,7 +183,8 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
 
     private func complete() {
         stream = nil
-        end(.success(FetchedResponse(status: status, fields: fields, body: body)))
+        let arrived = FetchedResponse(status: status, fields: fields, body: body)
+        end(Result { () throws(FetchError) in try arrived.decoded(limit: limit) })
     }
 
     func wasReset(_ reason: HTTPReset) {
