@@ -10,11 +10,16 @@ import Testing
     }
 
     /// The fields that the upstream gets for these, without the host.
-    private func request(_ rules: String, _ fields: String..., on listener: String? = nil) -> [String] {
+    private func request(
+        _ rules: String,
+        _ fields: String...,
+        target: String = "/pkg.Service/Look?q=1",
+        on listener: String? = nil
+    ) -> [String] {
         var got: [String] = []
         runProxy(Self.headers("request: {\(rules)}")) { harness in
             harness.caller().send(
-                (["GET /pkg.Service/Look?q=1 HTTP/1.1", "host: App:80"] + fields + ["", ""]).joined(separator: "\r\n")
+                (["GET \(target) HTTP/1.1", "host: App:80"] + fields + ["", ""]).joined(separator: "\r\n")
             )
             got = self.fields(harness.upstream().accept().head()).filter { !$0.hasPrefix("host:") }
         }
@@ -70,8 +75,12 @@ import Testing
     @Test func `templates see the call`() {
         let parts = "{host}|{upstream.host}|{path}|{service}|{method}|{header:x-a}|{header:x-none}|{peer.uid}|{{}}"
         let rules = #"set: {x-t: "\#(parts)"}"#
+        let rpc = "/pkg.Service/Look?connect=v1&encoding=json&message=%7B%7D"
         let expected = "x-t: App:80|127.0.0.1:9000|/pkg.Service/Look|pkg.Service|Look|1|||{}"
-        #expect(request(rules, "x-a: 1") == ["x-a: 1", expected])
+        #expect(request(rules, "x-a: 1", target: rpc) == ["x-a: 1", expected])
+        // Plain HTTP has neither a service nor a method, whatever its path.
+        let plain = "x-t: App:80|127.0.0.1:9000|/pkg.Service/Look|||1|||{}"
+        #expect(request(rules, "x-a: 1") == ["x-a: 1", plain])
     }
 
     @Test func `the id of a call is the same wherever it is asked for, and another for each call`() {

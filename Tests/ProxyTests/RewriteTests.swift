@@ -11,6 +11,9 @@ import Testing
         plain + "\ninterceptors:\n  - rewrite: {\(options)}\n\(more)"
     }
 
+    /// A call of Connect by GET.
+    private static let rpc = "/pkg.Service/Look?connect=v1&encoding=json&message=%7B%7D"
+
     /// The first line and the host that reach the upstream.
     private func forwarded(
         _ options: String,
@@ -40,7 +43,9 @@ import Testing
 
     @Test func `a path is what the template says, and the query stays`() {
         #expect(target("path: /other") == "/other?a=1&b=2")
-        #expect(target(#"path: "/{method}{path}""#) == "/Look/pkg.Service/Look?a=1&b=2")
+        #expect(target(#"path: "/{method}{path}""#, Self.rpc) == "/Look\(Self.rpc)")
+        // Plain HTTP has no method, whatever its path.
+        #expect(target(#"path: "/{method}{path}""#) == "//pkg.Service/Look?a=1&b=2")
         #expect(target("path: { template: /other }", "/x") == "/other")
     }
 
@@ -110,23 +115,25 @@ import Testing
     // MARK: Hosts
 
     @Test func `the host is what the template says`() {
-        #expect(forwarded(#"authority: "{method}.example:80""#)[1] == "host: Look.example:80")
+        #expect(forwarded(#"authority: "{method}.example:80""#, Self.rpc)[1] == "host: Look.example:80")
     }
 
     // MARK: What follows
 
     @Test func `all templates see the request as it was`() {
         let options = #"path: "/{upstream.host}/{host}", query: {set: {p: "{path}"}}, authority: "{service}""#
-        let lines = forwarded(options, "/pkg.Service/Look")
-        #expect(lines.prefix(2) == ["GET /127.0.0.1:9000/app?p=%2Fpkg.Service%2FLook HTTP/1.1", "host: pkg.Service"])
+        let lines = forwarded(options, Self.rpc)
+        let query = "connect=v1&encoding=json&message=%7B%7D&p=%2Fpkg.Service%2FLook"
+        #expect(lines.prefix(2) == ["GET /127.0.0.1:9000/app?\(query) HTTP/1.1", "host: pkg.Service"])
     }
 
     @Test(arguments: [
-        ("/a.LongerService/AndMethod", "a.LongerService/AndMethod"), ("/s/m", "/"), ("/a.S/M", "a.S/M"),
+        ("/a.LongerService/AndMethod", "a.LongerService/AndMethod"), ("/s/m", "s/m"), ("/a.S/M", "a.S/M"),
     ])
     func `what follows in the chain sees the service and method of the new path`(path: String, seen: String) {
         let more = #"  - headers: {request: {set: {x-seen: "{service}/{method}"}}}"#
-        #expect(forwarded("path: \(path)", more: more).contains("x-seen: \(seen)"))
+        #expect(forwarded("path: \(path)", Self.rpc, more: more).contains("x-seen: \(seen)"))
+        #expect(forwarded("path: \(path)", more: more).contains("x-seen: /"))
     }
 
     @Test func `a call stays what it is, and is counted and answered as such`() {

@@ -91,7 +91,7 @@ extension AccessLogLine {
 
     mutating func writeRequest(_ call: Call) {
         let (received, request) = (call.received, call.request)
-        if let procedure = call.procedure {
+        if let procedure = call.rpcProcedure {
             field("service", text: request.path.extracting(procedure.service))
             field("method", text: request.path.extracting(procedure.method))
         } else {

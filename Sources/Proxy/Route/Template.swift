@@ -138,11 +138,11 @@ public final class Template: Sendable {
         case .upstreamHost: queue.append(request.authority)
         case .path: queue.append(request.path)
         case .service:
-            if let procedure = call.procedure {
+            if let procedure = call.rpcProcedure {
                 queue.append(request.path.extracting(procedure.service))
             }
         case .method:
-            if let procedure = call.procedure {
+            if let procedure = call.rpcProcedure {
                 queue.append(request.path.extracting(procedure.method))
             }
         case .peerUser:

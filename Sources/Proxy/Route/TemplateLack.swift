@@ -29,7 +29,7 @@ extension Template {
             case .host: if call.received.authority.count == 0 { isMissing = true }
             case .upstreamHost: if request.authority.count == 0 { isMissing = true }
             case .path: if request.path.count == 0 { isMissing = true }
-            case .service, .method: if call.procedure == nil { isMissing = true }
+            case .service, .method: if call.rpcProcedure == nil { isMissing = true }
             case .peerUser, .peerGroup: if call.peer.credentials == nil { isMissing = true }
             }
         }
