@@ -62,6 +62,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         case same
         case grpc
         case grpcWeb = "grpc_web"
+        /// gRPC-Web in base64, beside binary.
+        case grpcWebText = "grpc_web_text"
         case connect
         /// The paths that `google.api.http` gives to methods.
         case rest
@@ -148,7 +150,8 @@ public struct UpstreamSettings: Equatable, Sendable {
                 default: "same",
                 """
                 The protocols that the upstream understands. Martlet translates calls in other protocols to the first \
-                one. `rest` is a server with the paths of `google.api.http`. `same` passes every call as it is.
+                one. `grpc_web` is binary: add `grpc_web_text` if the upstream understands text too. `rest` is a server \
+                with the paths of `google.api.http`. `same` passes every call as it is.
                 """
             ),
             Option(
@@ -348,6 +351,12 @@ public struct UpstreamSettings: Equatable, Sendable {
         for alone in [WireProtocol.same, .rest] where protocols.contains(alone) && protocols.count > 1 {
             let name = Diagnostic.quote(alone.rawValue)
             section.report("\(name) cannot be in a list; write the protocols, or \(name) alone", at: "speaks")
+        }
+        if protocols.contains(.grpcWebText), !protocols.contains(.grpcWeb) {
+            section.report(
+                "\"speaks\" cannot have \"grpc_web_text\" without \"grpc_web\"; write [grpc_web, grpc_web_text]",
+                at: "speaks"
+            )
         }
         if protocols.contains(.grpc), url.scheme == .http {
             section.report(

@@ -25,11 +25,17 @@ extension RPCProtocol {
     ///
     /// - Parameters:
     ///   - families: what the upstream understands; of those that the caller does not speak, the first is used.
+    ///   - includesText: whether the upstream understands gRPC-Web as text as well as in binary.
     ///   - isUnary: whether the method has one message each way, if that is known.
     /// - Returns: the protocol of the upstream.
     /// - Throws: an error with the code `unimplemented` for a call that cannot be translated.
-    public func translated(for families: [RPCFamily], isUnary: () -> Bool?) throws(RPCError) -> RPCProtocol {
-        guard let family, let first = families.first, !families.contains(family) else { return self }
+    public func translated(
+        for families: [RPCFamily],
+        includesText: Bool,
+        isUnary: () -> Bool?
+    ) throws(RPCError) -> RPCProtocol {
+        guard let family, let first = families.first else { return self }
+        if families.contains(family) { return self == .grpcWebText && !includesText ? .grpcWeb : self }
         switch first {
         case .grpc: return .grpc
         case .grpcWeb: return .grpcWeb

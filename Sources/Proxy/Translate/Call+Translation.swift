@@ -23,10 +23,16 @@ extension Call {
         }
         if let error = errorByType ?? errorOfPlain(upstream) { return error }
         do throws(RPCError) {
-            upstreamLeg.spoken = try rpcProtocol.translated(for: upstream.families) { methodType.map { !$0.streams } }
+            upstreamLeg.spoken = try rpcProtocol.translated(
+                for: upstream.families,
+                includesText: upstream.speaksText,
+                isUnary: { methodType.map { !$0.streams } }
+            )
             upstreamLeg.restBindings = try restPaths(upstream)
             if !upstreamLeg.restBindings.isEmpty { upstreamLeg.spoken = .connectUnary }
             upstreamLeg.conversion = try conversion(for: upstream)
+            // Converted messages go out in binary, which a server of text understands as well.
+            if upstreamLeg.conversion != nil, upstreamLeg.spoken == .grpcWebText { upstreamLeg.spoken = .grpcWeb }
         } catch {
             return error.code == .unimplemented
                 ? missingTypes ?? error.named("upstream \(upstream.settings.name)")
@@ -120,7 +126,11 @@ extension Call {
             !codecs.contains(where: { $0.codec == upstreamLeg.codec })
         else { return nil }
         guard upstreamLeg.codec != .other else {
-            throw RPCError(.unimplemented, "it does not understand the codec of the messages, nor does Martlet")
+            throw RPCError(
+                .unimplemented,
+                "it does not understand the codec of the messages, nor does Martlet; use proto or json",
+                httpStatus: 415
+            )
         }
         guard let types = generation.types, let method = methodType else {
             let request = request

@@ -18,6 +18,8 @@ extension UpstreamSettings.WireProtocol {
         case .same: nil
         case .grpc: .grpc
         case .grpcWeb: .grpcWeb
+        // Text comes beside binary, and is asked for apart.
+        case .grpcWebText: nil
         // What has become Connect becomes REST next to the connection.
         case .connect, .rest: .connect
         }

@@ -28,6 +28,8 @@ public final class Upstream {
     let tls: UpstreamTLS?
     /// What it understands, if that is not whatever its callers speak.
     let families: [RPCFamily]
+    /// Whether gRPC-Web as text passes as it is.
+    let speaksText: Bool
     /// Whether it is spoken to by the REST paths of methods.
     let speaksREST: Bool
     /// The compressions that it understands; none if that is any.
@@ -106,6 +108,7 @@ public final class Upstream {
         self.calls = calls
         self.spool = spool
         families = settings.speaks.compactMap(\.family)
+        speaksText = settings.speaks.contains(.grpcWebText)
         speaksREST = settings.speaks == [.rest]
         compressions = settings.compressions.map(AcceptedCompressions.init)
         cookies = CookieStore(settings)
