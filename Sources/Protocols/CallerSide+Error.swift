@@ -7,6 +7,9 @@ extension CallerSide {
     /// The HTTP status the error asks for counts in unary Connect and in plain HTTP. In a Connect stream it counts if it
     /// is 404, 405 or 415, which tell that there is no such stream; the gRPC protocols always respond with 200.
     ///
+    /// An error about the compression of the request lists the others in the field that the protocol has for them (gRPC's
+    /// compression.md, RFC 9110 §12.5.3).
+    ///
     /// gRPC is told in the head alone, so that a caller who came by HTTP/1.1, which gRPC is not made for, reads it too.
     ///
     /// - Parameters:
@@ -14,12 +17,18 @@ extension CallerSide {
     ///   - requestContentType: the value of the request's `content-type`, which an enveloped response keeps.
     /// - Returns: the whole response.
     public func response(to error: RPCError, requestContentType: Span<UInt8>) -> LocalResponse {
-        switch rpcProtocol {
-        case .connectUnary, .connectGet, .http: jsonResponse(to: error)
-        case .connectStream: streamResponse(to: error, requestContentType)
-        case .grpc: trailersOnly(error, requestContentType)
-        case .grpcWeb, .grpcWebText: webResponse(to: error, requestContentType)
+        var response =
+            switch rpcProtocol {
+            case .connectUnary, .connectGet, .http: jsonResponse(to: error)
+            case .connectStream: streamResponse(to: error, requestContentType)
+            case .grpc: trailersOnly(error, requestContentType)
+            case .grpcWeb, .grpcWebText: webResponse(to: error, requestContentType)
+            }
+        if !error.compressions.isEmpty {
+            let names = error.compressions.compactMap(\.name).map(\.description).joined(separator: ",")
+            response.headers.append((Array(rpcProtocol.acceptFieldName.description.utf8), Array(names.utf8)))
         }
+        return response
     }
 
     private func jsonResponse(to error: RPCError) -> LocalResponse {

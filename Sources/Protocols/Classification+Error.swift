@@ -21,8 +21,11 @@ extension Classification {
         guard codec != .other else { return Self.unsupported("the codec is not supported here; use json") }
         let compression = rpcProtocol == .connectGet ? ConnectQuery(query)?.compression ?? .identity : compression
         guard compression != .unknown else {
-            let names = "identity, gzip, br, zstd, deflate, snappy"
-            return RPCError(.unimplemented, "the compression is not supported; use one of \(names)")
+            let known = Compression.allCases.filter { $0 != .unknown }
+            let names = known.compactMap(\.name).map(\.description).joined(separator: ", ")
+            var error = RPCError(.unimplemented, "the compression is not supported; use one of \(names)")
+            error.compressions = known
+            return error
         }
         return nil
     }

@@ -15,6 +15,8 @@ public struct EnvelopedBody: Sendable {
     /// How many bytes of the piece that was seen last belong to messages that are complete, up to one that is over the
     /// limit.
     private(set) var complete = 0
+    /// Whether an envelope has had flags that the protocol does not know.
+    private(set) var hasUnknownFlags = false
     /// Whether a message said it is compressed.
     private(set) var hasCompressedMessage = false
     /// The flags of the end frame, once it is complete.
@@ -95,7 +97,8 @@ public struct EnvelopedBody: Sendable {
 
     private mutating func begin(_ envelope: Envelope) {
         current = envelope.flags
-        if current & ~(Envelope.compressed | endFlag) != 0 || endFlags != nil { isBroken = true }
+        if current & ~(Envelope.compressed | endFlag) != 0 { hasUnknownFlags = true }
+        if hasUnknownFlags || endFlags != nil { isBroken = true }
         if current & Envelope.compressed != 0 { hasCompressedMessage = true }
         if !isEnd(current) { largest = max(largest, Int(envelope.length)) }
     }

@@ -3,6 +3,8 @@ public import RPC
 
 /// Lets the one message of an enveloped body out of its envelope, as unary Connect has it.
 ///
+/// A `RequestTranslator` has checked the envelopes, and that the last one is whole.
+///
 /// A pure state machine: `add` for each piece, then `end`. Belongs to one thread.
 public struct MessageExtractor: Sendable {
     private var scanner = EnvelopeScanner()
@@ -31,13 +33,10 @@ public struct MessageExtractor: Sendable {
 
     /// The body has ended.
     ///
-    /// - Throws: what the caller is told about a body without a whole message.
+    /// - Throws: what the caller is told about a body without a message.
     public func end() throws(RPCError) {
         guard envelope != nil else {
             throw RPCError(.unimplemented, "the request has no message, but the call is unary")
-        }
-        guard scanner.isBetweenMessages else {
-            throw RPCError(.invalidArgument, "the request ends in the middle of a message")
         }
     }
 }

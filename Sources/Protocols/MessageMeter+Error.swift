@@ -10,6 +10,9 @@ extension MessageMeter {
     public func errorOfOneMessage(compression: Compression) -> RPCError? {
         if isOverLimit { return overLimitError }
         guard rpcProtocol.hasEnvelopes else { return nil }
+        if envelopes.hasUnknownFlags {
+            return RPCError(.internal, "a request message has flags that are unknown in its protocol")
+        }
         guard envelopes.canEnd else {
             return RPCError(.invalidArgument, "the body of the request does not consist of whole messages")
         }

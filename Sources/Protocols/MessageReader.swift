@@ -27,8 +27,7 @@ public struct MessageReader {
         fileprivate let range: Range<Int>?
     }
 
-    let direction: Direction
-    let endFlag: UInt8
+    private(set) var rule: EnvelopeRule
     let needsMessages: Bool
     let limit: Int
     private let held: ByteQueue
@@ -68,10 +67,9 @@ public struct MessageReader {
         scanner = start
         self.hasEnded = hasEnded
         startsBehindEnd = hasEnded
-        self.direction = direction
+        rule = EnvelopeRule(rpcProtocol, direction)
         self.needsMessages = needsMessages
         self.held = held
-        endFlag = rpcProtocol.endFlag(direction)
         limit = messageLimit
         isText = rpcProtocol == .grpcWebText
         text = TextPiece(decoded: isText ? ByteQueue() : held)
@@ -80,6 +78,12 @@ public struct MessageReader {
     /// Whether the body may end here: it is sound, and nothing is half read.
     public var isBetweenMessages: Bool {
         !isBroken && scanner.isBetweenMessages && text.canEnd
+    }
+
+    /// Whether a message may be compressed, since a header names the compression; `true` until it is set.
+    public var allowsCompressed: Bool {
+        get { rule.allowsCompressed }
+        set { rule.allowsCompressed = newValue }
     }
 
     /// How many bytes are set aside for what has come in part.
@@ -179,9 +183,7 @@ public struct MessageReader {
         }
     }
 
-    func isEnd(_ flags: UInt8) -> Bool {
-        flags & endFlag != 0
-    }
+    func isEnd(_ flags: UInt8) -> Bool { rule.isEnd(flags) }
 
     private mutating func error(_ error: RPCError, isBetweenMessages: Bool) -> Event {
         isBroken = true

@@ -17,6 +17,9 @@ public struct RequestTranslator {
     }
 
     private var form: Form
+    /// Finds the envelopes that the caller has written, so that none passes that means something else to the upstream.
+    private var scanner = EnvelopeScanner()
+    private var rule: EnvelopeRule
     private let flags: UInt8
     private let limit: Int
 
@@ -24,13 +27,15 @@ public struct RequestTranslator {
     ///
     /// - Parameters:
     ///   - caller: what the caller speaks; not a protocol without messages.
-    ///   - isCompressed: whether a bare message is compressed.
+    ///   - isCompressed: whether a bare message is compressed, and one in an envelope may be.
     ///   - length: the length of a bare message in bytes, if that has been said.
     ///   - limit: the most bytes that a bare message may have whose length has not been said.
     ///   - held: gives an empty queue for such a message.
     public init(from caller: RPCProtocol, isCompressed: Bool, length: Int?, limit: Int, held: () -> ByteQueue) {
         flags = isCompressed ? Envelope.compressed : 0
         self.limit = limit
+        rule = EnvelopeRule(caller, .request)
+        rule.allowsCompressed = isCompressed
         form =
             switch caller {
             case .connectStream, .grpc, .grpcWeb: .envelopes
@@ -67,18 +72,39 @@ public struct RequestTranslator {
         output.append(Envelope(flags: length == 0 ? 0 : flags, length: UInt32(clamping: length)))
     }
 
+    /// Checks the next piece of a body that passes.
+    ///
+    /// - Throws: The error of an envelope that the caller's protocol does not allow.
+    public mutating func check(_ bytes: Span<UInt8>) throws(RPCError) {
+        guard case .envelopes = form else { return }
+        try checkEnvelopes(bytes)
+    }
+
+    private mutating func checkEnvelopes(_ bytes: Span<UInt8>) throws(RPCError) {
+        var position = 0
+        while let event = scanner.next(in: bytes, from: &position) {
+            if case .envelope(let envelope) = event, let error = rule.error(envelope.flags) { throw error }
+        }
+    }
+
     /// Takes the next piece of the body, and appends what can go.
     ///
-    /// - Throws: what the caller is told about a body that is no base64, or about a message that is too large to be held.
+    /// - Throws: what the caller is told about a body that is no base64, about an envelope that its protocol does not allow,
+    ///   or about a message that is too large to be held.
     public mutating func add(_ bytes: Span<UInt8>, into output: ByteQueue) throws(RPCError) {
         switch form {
-        case .envelopes, .sized: output.append(bytes)
+        case .envelopes:
+            try checkEnvelopes(bytes)
+            output.append(bytes)
+        case .sized: output.append(bytes)
         case .text(var decoder):
+            let start = output.count
             for index in bytes.indices {
                 if let byte = decoder.next(bytes[index]) { output.append(byte: byte) }
             }
             form = .text(decoder)
             guard decoder.isValid else { throw Self.textFlaw }
+            try checkEnvelopes(output.readable.extracting(start...))
         case .held(let queue):
             guard queue.count + bytes.count <= limit else {
                 throw RPCError(
@@ -92,8 +118,11 @@ public struct RequestTranslator {
 
     /// The body has ended: appends what has waited for that.
     ///
-    /// - Throws: what the caller is told about base64 that breaks off.
+    /// - Throws: what the caller is told about base64 or a message that breaks off.
     public mutating func end(into output: ByteQueue) throws(RPCError) {
+        guard scanner.isBetweenMessages else {
+            throw RPCError(.invalidArgument, "the request ends in the middle of a message")
+        }
         switch form {
         case .envelopes, .sized: break
         case .text(let decoder): guard decoder.canEnd else { throw Self.textFlaw }

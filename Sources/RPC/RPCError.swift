@@ -10,6 +10,8 @@ public struct RPCError: Error, Sendable {
     public var metadata: [(name: String, value: String)]
     /// The HTTP status to respond with where the protocol lets it carry meaning, instead of that of the code.
     public var httpStatus: Int?
+    /// The compressions that the caller may use instead, if that of the request is the reason.
+    public var compressions: [Compression] = []
 
     /// Describes a failure.
     public init(
@@ -31,6 +33,7 @@ extension RPCError: Equatable {
     /// Whether the two say the same to a caller.
     public static func == (one: RPCError, other: RPCError) -> Bool {
         one.code == other.code && one.message == other.message && one.details == other.details
-            && one.metadata.elementsEqual(other.metadata) { $0 == $1 } && one.httpStatus == other.httpStatus
+            && one.compressions == other.compressions && one.metadata.elementsEqual(other.metadata) { $0 == $1 }
+            && one.httpStatus == other.httpStatus
     }
 }

@@ -21,7 +21,7 @@ func `flags that the protocol does not know are a fault`(rpcProtocol: RPCProtoco
         let passed = ScriptedBody.Part.passed(Vectors.message.unhexed)
         #expect(response.parts == [passed, .error(RPCError(.internal, "a response message \(unknownFlags)"))])
         #expect(
-            request.parts == [passed, .error(RPCError(.invalidArgument, "a request message \(unknownFlags)"))]
+            request.parts == [passed, .error(RPCError(.internal, "a request message \(unknownFlags)"))]
         )
         #expect(!response.isBetweenMessages)
     }
@@ -31,7 +31,7 @@ func `flags that the protocol does not know are a fault`(rpcProtocol: RPCProtoco
 func `a request has no frame that ends it`(rpcProtocol: RPCProtocol, end: String) {
     var body = ScriptedBody(rpcProtocol, .request)
     body.comes(end.unhexed)
-    #expect(body.parts == [.error(RPCError(.invalidArgument, "a request message \(unknownFlags)"))])
+    #expect(body.parts == [.error(RPCError(.internal, "a request message \(unknownFlags)"))])
 }
 
 @Test(arguments: [(RPCProtocol.connectStream, Vectors.connectEnd), (.grpcWeb, Vectors.webEnd)], [true, false])

@@ -128,21 +128,30 @@ private let compressed = "the compression is not supported; use one of identity,
 @Test(arguments: ["lz4", "x-custom"])
 func `a request that is compressed in an unknown way is reported what is supported`(encoding: String) throws {
     let json = #"{"code":"unimplemented","message":"\#(compressed)"}"#
+    let known = "identity,gzip,br,zstd,deflate,snappy"
     for request in calls where request.method == "POST" {
-        #expect(request.error(encoding: encoding) == RPCError(.unimplemented, compressed))
+        var error = RPCError(.unimplemented, compressed)
+        error.compressions = [.identity, .gzip, .br, .zstd, .deflate, .snappy]
+        #expect(request.error(encoding: encoding) == error)
     }
     let get = Request(method: "GET", query: getQuery + "&base64=1&compression=" + encoding)
     for request in [get, Request(contentType: "application/json")] {
-        #expect(try request.reported(encoding: encoding) == ["501", "content-type: application/json", json])
+        #expect(
+            try request.reported(encoding: encoding) == [
+                "501", "content-type: application/json", "accept-encoding: \(known)", json,
+            ]
+        )
     }
     #expect(
         try Request(contentType: "application/connect+json").reported(encoding: encoding) == [
-            "200", "content-type: application/connect+json", #"{"error":\#(json)}"#,
+            "200", "content-type: application/connect+json", "connect-accept-encoding: \(known)",
+            #"{"error":\#(json)}"#,
         ]
     )
     #expect(
         try Request(contentType: "application/grpc").reported(encoding: encoding) == [
             "200", "content-type: application/grpc", "grpc-status: 12", "grpc-message: \(compressed)",
+            "grpc-accept-encoding: \(known)",
         ]
     )
 }
@@ -190,7 +199,11 @@ func `a body of enveloped messages has to be one whole message`(rpcProtocol: RPC
         errorOfBody(rpcProtocol, Vectors.compressedMessage)
             == RPCError(.internal, "a request message is compressed, but no header names the compression")
     )
-    for broken in ["00000000", "00000000080a0668656c6c", "0400000000", Vectors.message + "00"] {
+    #expect(
+        errorOfBody(rpcProtocol, "0400000000")
+            == RPCError(.internal, "a request message has flags that are unknown in its protocol")
+    )
+    for broken in ["00000000", "00000000080a0668656c6c", Vectors.message + "00"] {
         #expect(
             errorOfBody(rpcProtocol, broken)
                 == RPCError(.invalidArgument, "the body of the request does not consist of whole messages")

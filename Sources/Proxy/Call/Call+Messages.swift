@@ -68,27 +68,12 @@ extension Call {
                 "a \(direction.sender) message is compressed, but no header names the compression"
             )
         }
-        guard Compressor.supports(compression) else {
-            let words = "the compression of the \(direction.sender) messages is not supported"
-            guard direction == .request else { return RPCError(.internal, words) }
-            return RPCError(.unimplemented, "\(words); use gzip, br, zstd or deflate")
-        }
-        do throws(DecompressionError) {
-            try worker.compressor.decompress(
-                payload,
-                from: compression,
-                into: queue,
-                limit: callerLeg.listener.heldMessageLimit
-            )
-            return nil
-        } catch .overLimit {
+        do throws(RPCError) {
             let limit = callerLeg.listener.heldMessageLimit
-            let words =
-                "a \(direction.sender) message exceeds limits.held_message (\(limit) bytes) when decompressed"
-            return RPCError(.resourceExhausted, words)
+            try worker.decompress(payload, from: compression, direction, limit: limit, to: queue)
+            return nil
         } catch {
-            let code: RPCCode = direction == .request ? .invalidArgument : .internal
-            return RPCError(code, "a \(direction.sender) message cannot be decompressed")
+            return error
         }
     }
 

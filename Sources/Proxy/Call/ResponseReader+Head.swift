@@ -53,7 +53,9 @@ extension ResponseReader {
 extension HTTPHead {
     /// How the messages are compressed that follow the head.
     func compression(_ rpcProtocol: RPCProtocol) -> Compression {
-        guard let index = first(rpcProtocol.encodingField) else { return .identity }
-        return Compression(name: value(at: index))
+        let field = rpcProtocol.encodingField
+        guard let index = first(field) else { return .identity }
+        // Two fields are a list: one compression after another, which no protocol of RPC has.
+        return first(field, from: index + 1) == nil ? Compression(name: value(at: index)) : .unknown
     }
 }

@@ -25,7 +25,7 @@ struct RPCCallResponse {
         rpcProtocol = request.rpcProtocol
         self.limit = limit
         expectsOneMessage = request.expectsOneMessage
-        reader = rpcProtocol.upstreamSide.makeReader(codec: request.codec, messageLimit: limit)
+        reader = rpcProtocol.upstreamSide.makeReader(codec: request.codec, messageLimit: limit, needsCodec: true)
         messages = MessageReader(rpcProtocol, .response, needsMessages: true, messageLimit: limit, held: ByteQueue())
     }
 
@@ -36,6 +36,7 @@ struct RPCCallResponse {
         reader.read(head, rpcProtocol)
         status = head.status
         compression = head.compression(rpcProtocol)
+        messages.allowsCompressed = compression != .identity
         if rpcProtocol.isUnaryConnect {
             try ConnectEnd.moveTrailers(of: head, to: trailers)
         } else {

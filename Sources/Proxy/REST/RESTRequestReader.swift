@@ -98,7 +98,9 @@ final class RESTRequestReader: HTTPStreamUser {
         guard let body, !body.isEmpty else { return try message(request, Span()) }
         guard compression != .identity else { return try message(request, body.readable) }
         guard Compressor.supports(compression) else {
-            throw RPCError(.unimplemented, "the content encoding of the body is unknown", httpStatus: 415)
+            var error = RPCError.unsupported("the content encoding of the body is unknown")
+            error.httpStatus = 415
+            throw error
         }
         let plain = try worker.decompressed(body.readable, from: compression, .request, limit: request.limit)
         return try message(request, plain.span)

@@ -38,8 +38,8 @@ extension Worker {
         limit: Int
     ) throws(RPCError) -> [UInt8] {
         guard Compressor.supports(compression) else {
-            let code = direction == .request ? RPCCode.unimplemented : .internal
-            throw RPCError(code, "the \(direction) is compressed in a way that Martlet does not know")
+            let problem = "the \(direction) is compressed in a way that Martlet does not know"
+            throw direction == .request ? .unsupported(problem) : RPCError(.internal, problem)
         }
         let plain = acquireQueue()
         defer { release(plain) }

@@ -78,7 +78,7 @@ struct ShownMessage {
         let queue = call.worker.acquireQueue()
         defer { call.worker.release(queue) }
         let limit = MessageFinder.maxBytes * 4
-        guard Compressor.supports(compression) else { return nil }
+        guard compression != .identity, Compressor.supports(compression) else { return nil }
         do throws(DecompressionError) {
             try call.worker.compressor.decompress(bytes.span, from: compression, into: queue, limit: limit)
         } catch {

@@ -123,7 +123,7 @@ final class DecompressedStream: HTTPStream {
         guard !hasFailed else { return }
         guard let held else { return stream.send(body: body) }
         if head != nil {
-            guard held.count + body.count <= limit else { return fail(tooLarge("")) }
+            guard held.count + body.count <= limit else { return fail(tooLarge) }
             held.append(body)
         } else {
             read(body)
@@ -196,22 +196,15 @@ final class DecompressedStream: HTTPStream {
         _ compression: Compression,
         into output: ByteQueue
     ) throws(RPCError) {
-        guard !payload.isEmpty else { return }
-        guard Compressor.supports(compression) else {
+        guard payload.isEmpty || Compressor.supports(compression) else {
             let name = compression.name.map { "the compression \($0)" } ?? "the compression of the message"
-            let problem = "the upstream does not understand \(name), and Martlet cannot decompress it"
-            throw RPCError(.unimplemented, "\(problem); use gzip, br, zstd or deflate")
+            throw .unsupported("the upstream does not understand \(name), and Martlet cannot decompress it")
         }
-        do throws(DecompressionError) {
-            try worker.compressor.decompress(payload, from: compression, into: output, limit: limit)
-        } catch {
-            guard error != .overLimit else { throw tooLarge(" when decompressed") }
-            throw RPCError(.invalidArgument, "a request message cannot be decompressed")
-        }
+        try worker.decompress(payload, from: compression, .request, limit: limit, to: output)
     }
 
-    private func tooLarge(_ when: String) -> RPCError {
-        RPCError(.resourceExhausted, "a request message exceeds limits.held_message (\(limit) bytes)\(when)")
+    private var tooLarge: RPCError {
+        RPCError(.resourceExhausted, "a request message exceeds limits.held_message (\(limit) bytes)")
     }
 
     private func fail(_ error: RPCError) {

@@ -6,6 +6,8 @@ internal import RPC
 /// The heads of a call whose upstream speaks another protocol than its caller.
 extension HTTPHead {
     private static let webMark = FieldName("x-grpc-web")
+    private static let accept = FieldName("accept")
+    static let binarySuffix = Array("-bin".utf8)
 
     /// Becomes the head of a request that has come from `caller`, in the protocol of its upstream.
     ///
@@ -14,7 +16,10 @@ extension HTTPHead {
         copy(request)
         let codec = caller == .connectGet ? moveQuery(of: request) : caller.codecName(in: request)
         setContentType(upstream, codec)
+        setAcceptedType()
         rename(caller.encodingField, to: upstream.encodingField)
+        normalize(upstream.encodingField)
+        removePadding()
         translateAccepted(from: caller, to: upstream)
         if upstream.family == .connect {
             remove(.grpcTimeout)
@@ -33,6 +38,7 @@ extension HTTPHead {
     /// Makes a head whose messages are converted, and so decompressed, name the codec that they get.
     func convert(to codec: Codec, in upstream: RPCProtocol) {
         setContentType(upstream, CodecName(codec))
+        setAcceptedType()
         remove(upstream.encodingField)
         remove(upstream.acceptField)
     }
@@ -42,6 +48,29 @@ extension HTTPHead {
         switch codec {
         case .standard(let name): set(.contentType, rpcProtocol.contentTypeStart, name)
         case .other(let name): set(.contentType, rpcProtocol.contentTypeStart, name.span)
+        }
+    }
+
+    /// Makes a request that accepts types of RPC accept the type of its own body: the response has the same.
+    private func setAcceptedType() {
+        guard let accept = first(Self.accept), value(at: accept).listsRPCType, let type = first(.contentType) else {
+            return
+        }
+        let value = value(at: type).array
+        setValue(at: accept, value.span)
+        remove(Self.accept, from: accept + 1)
+    }
+
+    /// Writes the name of a compression in small letters, as gRPC compares it; HTTP ignores its case.
+    private func normalize(_ encoding: KnownField) {
+        guard let index = first(encoding), let name = Compression(name: value(at: index)).name else { return }
+        if !value(at: index).equals(name) { set(encoding, name) }
+    }
+
+    /// Removes the padding of values in base64, which all protocols send without it.
+    private func removePadding() {
+        for index in 0..<count where name(at: index).hasSuffix(Self.binarySuffix) {
+            if let value = value(at: index).unpaddedBase64 { setValue(at: index, value.span) }
         }
     }
 
@@ -78,6 +107,8 @@ extension HTTPHead {
         setReason(Span())
         setContentType(caller, codec)
         rename(upstream.encodingField, to: caller.encodingField)
+        normalize(caller.encodingField)
+        removePadding()
         rename(upstream.acceptField, to: caller.acceptField)
         contentLength = nil
     }

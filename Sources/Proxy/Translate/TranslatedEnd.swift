@@ -21,7 +21,8 @@ struct TranslatedEnd {
     ///   - messages: the number of messages, where the caller is to have exactly one.
     init(_ conclusion: Conclusion, trailers: HTTPHead?, status: Int, messages: Int?) {
         let field = trailers?.first(.grpcStatus)
-        let said = if let trailers, let field { RPCCode(grpcStatus: trailers.value(at: field)) } else { RPCCode?.none }
+        var said: RPCCode?
+        if let trailers, let field { said = RPCCode(validGRPCStatus: trailers.value(at: field)) }
         let code = conclusion.code(fromName: nil)
         self.trailers = trailers
         if code == .ok, messages ?? 1 == 1 {
@@ -50,7 +51,12 @@ struct TranslatedEnd {
         let keepsOutcome = withOutcome && isSaid
         if let trailers {
             for index in 0..<trailers.count where keepsOutcome || !trailers.known(at: index).isOutcome {
-                visit(trailers.name(at: index), trailers.value(at: index))
+                let name = trailers.name(at: index)
+                if name.hasSuffix(HTTPHead.binarySuffix), let value = trailers.value(at: index).unpaddedBase64 {
+                    visit(name, value.span)
+                } else {
+                    visit(name, trailers.value(at: index))
+                }
             }
         }
         guard withOutcome, !isSaid else { return }

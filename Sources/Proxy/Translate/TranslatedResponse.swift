@@ -18,15 +18,48 @@ struct TranslatedResponse {
     var trailers: HTTPHead?
     /// How the messages are compressed that are marked so.
     var compression = Compression.identity
+    /// Whether messages are decompressed, because the caller does not list their compression.
+    private(set) var isDecompressed = false
     /// The HTTP status.
     var status = 0
     private var held: ByteQueue?
 
-    /// Makes the state of a response whose messages are told whole if `needsMessages`.
-    init(from upstream: RPCProtocol, codec: Codec, needsMessages: Bool, limit: Int, held: ByteQueue) {
-        reader = upstream.upstreamSide.makeReader(codec: codec, messageLimit: nil)
-        messages = MessageReader(upstream, .response, needsMessages: needsMessages, messageLimit: limit, held: held)
+    /// Creates the state before the head of a response.
+    init(from upstream: RPCProtocol, codec: Codec, held: ByteQueue) {
+        reader = upstream.upstreamSide.makeReader(codec: codec, messageLimit: nil, needsCodec: true)
         self.held = held
+    }
+
+    /// Begins to read the body that follows a head.
+    ///
+    /// - Parameters:
+    ///   - head: The head.
+    ///   - upstream: The protocol of the upstream.
+    ///   - accepted: The compressions that the caller lists.
+    ///   - needsMessages: Whether messages are needed whole even if the caller reads their compression.
+    ///   - limit: The maximum number of bytes of a message.
+    mutating func begin(
+        _ head: HTTPHead,
+        from upstream: RPCProtocol,
+        _ accepted: ListedCompressions,
+        needsMessages: Bool,
+        limit: Int
+    ) {
+        reader.read(head, upstream)
+        status = head.status
+        compression = head.compression(upstream)
+        let name = head.first(upstream.encodingField)
+        if compression != .identity, let name { isDecompressed = !accepted.contains(head.value(at: name)) }
+        guard upstream.hasEnvelopes, let held else { return }
+        var messages = MessageReader(
+            upstream,
+            .response,
+            needsMessages: needsMessages || isDecompressed,
+            messageLimit: limit,
+            held: held
+        )
+        messages.allowsCompressed = compression != .identity
+        self.messages = messages
     }
 
     /// How many bytes are set aside; mutating so that it is asked in its place, and not copied first.

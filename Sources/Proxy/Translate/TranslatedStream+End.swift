@@ -100,10 +100,10 @@ extension TranslatedStream {
         let message = response.message ?? worker.acquireQueue()
         response.message = message
         response.isCompressed = response.compression != .identity && !message.isEmpty
-        guard let conversion else { return true }
+        guard changesMessages else { return true }
         let converted = worker.acquireQueue()
         do throws(RPCError) {
-            try conversion.append(message.readable, response.compression, .response, on: worker, to: converted)
+            try appendChanged(message.readable, response.compression, to: converted)
         } catch {
             worker.release(converted)
             fail(.untranslatedResponse(error))
@@ -200,6 +200,6 @@ extension TranslatedStream {
 
     func translate(_ head: HTTPHead) {
         head.translateResponse(from: upstream, to: caller, codec: codec)
-        if conversion != nil { head.remove(caller.encodingField) }
+        if changesMessages { head.remove(caller.encodingField) }
     }
 }

@@ -17,9 +17,13 @@ extension TranslatedStream: AttemptStreamUser {
             forgetStream()
             guard !attempt.drops(head, in: upstream) else { return worker.release(head) }
         }
-        response.reader.read(head, upstream)
-        response.status = head.status
-        response.compression = head.compression(upstream)
+        response.begin(
+            head,
+            from: upstream,
+            acceptedCompressions,
+            needsMessages: conversion != nil || !caller.hasEnvelopes,
+            limit: messageLimit
+        )
         do throws(RPCError) {
             if upstream.isUnaryConnect {
                 try ConnectEnd.moveTrailers(of: head, to: collectedTrailers())
@@ -106,22 +110,35 @@ extension TranslatedStream: AttemptStreamUser {
         worker.release(text)
     }
 
-    /// A message is whole; it is converted if it has to be.
+    /// A message is whole; it is converted or decompressed if it has to be.
     private func receive(_ payload: Span<UInt8>, _ flags: UInt8) throws(RPCError) {
-        if flags & Envelope.compressed != 0, response.compression == .identity {
-            throw RPCError(.internal, "a message of the response is compressed, but no header names the compression")
-        }
-        guard let conversion else { return keep(payload, flags) }
+        guard changesMessages else { return keep(payload, flags) }
         let compression = flags & Envelope.compressed == 0 ? .identity : response.compression
         let (message, envelope) = (worker.acquireQueue(), worker.acquireQueue())
         defer {
             worker.release(message)
             worker.release(envelope)
         }
-        try conversion.append(payload, compression, .response, on: worker, to: message)
+        try appendChanged(payload, compression, to: message)
         guard caller.hasEnvelopes else { return keep(message.readable, 0) }
         envelope.append(enveloping: message.readable, flags: 0)
         deliver(envelope.readable)
+    }
+
+    /// Whether messages of the response are converted or decompressed.
+    var changesMessages: Bool { conversion != nil || response.isDecompressed }
+
+    /// Appends a message of the response as the caller reads it, without compression.
+    func appendChanged(
+        _ payload: Span<UInt8>,
+        _ compression: Compression,
+        to output: ByteQueue
+    ) throws(RPCError) {
+        if let conversion {
+            try conversion.append(payload, compression, .response, on: worker, to: output)
+        } else {
+            try worker.decompress(payload, from: compression, .response, limit: messageLimit, to: output)
+        }
     }
 
     /// The trailers that have come so far.

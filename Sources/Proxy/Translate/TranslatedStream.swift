@@ -34,6 +34,8 @@ final class TranslatedStream: HTTPStream {
     let messageLimit: Int
     /// The name of the codec of the caller's messages, in which it gets the response.
     private(set) var codec = CodecName(.other)
+    /// The compressions that the caller reads in a response.
+    private(set) var acceptedCompressions = ListedCompressions()
     var response: TranslatedResponse
     /// Since when what is held waits for more; `.max` if nothing does.
     private var heldSince = Instant.max
@@ -49,8 +51,6 @@ final class TranslatedStream: HTTPStream {
         response = TranslatedResponse(
             from: upstream,
             codec: conversion?.codec ?? call.codec,
-            needsMessages: conversion != nil || !caller.hasEnvelopes,
-            limit: messageLimit,
             held: worker.acquireQueue()
         )
     }
@@ -78,6 +78,7 @@ final class TranslatedStream: HTTPStream {
         let length = said.flatMap(UInt32.init(exactly:)).map(Int.init)
         let translated = worker.acquireHead()
         codec = translated.translate(head, from: caller, to: upstream)
+        acceptedCompressions = ListedCompressions(in: head, caller)
         // Servers of RPC rarely know the expectation, and what goes to them is another request.
         attempt.holds(translated)
         let compression = translated.compression(upstream)
@@ -113,7 +114,7 @@ final class TranslatedStream: HTTPStream {
     func send(body: Span<UInt8>) {
         // The message of a GET is in its query; bytes behind it would pass for another one.
         guard caller != .connectGet else { return }
-        if let passes = request?.passes, passes, converter == nil, extractor == nil { stream?.send(body: body); return }
+        if request?.passes == true, converter == nil, extractor == nil { return passChecked(body) }
         guard var request else { return }
         self.request = nil
         let output = worker.acquireQueue()
@@ -138,6 +139,16 @@ final class TranslatedStream: HTTPStream {
             fail(.untranslatedRequest(error))
         }
         worker.release(output)
+    }
+
+    /// Sends a piece of the body as it is, unless the caller's protocol does not allow one of its envelopes.
+    private func passChecked(_ body: Span<UInt8>) {
+        do throws(RPCError) {
+            try request?.check(body)
+            stream?.send(body: body)
+        } catch {
+            fail(.untranslatedRequest(error))
+        }
     }
 
     /// Sends envelopes to the upstream, with their messages in its codec.
@@ -232,7 +243,7 @@ extension HTTPHead {
         let query = query
         guard let parsed = ConnectQuery(query) else { return [] }
         guard parsed.compression != .unknown else {
-            throw RPCError(.unimplemented, "the compression in the query is unknown")
+            throw .unknownCompression(.request)
         }
         // It becomes a part of a field.
         guard FieldName.isValid(String(decoding: parsed.codecName(in: query), as: UTF8.self)) else {

@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Compressors
 internal import Protocols
 internal import RPC
 internal import Types
@@ -41,22 +40,9 @@ final class MessageConversion {
         guard compression != .identity, !payload.isEmpty else {
             return try convert(payload, direction, worker, to: output)
         }
-        guard Compressor.supports(compression) else {
-            throw RPCError(
-                direction == .request ? .unimplemented : .internal,
-                "a message is compressed in a way that Martlet does not know"
-            )
-        }
         let plain = worker.acquireQueue()
         defer { worker.release(plain) }
-        do throws(DecompressionError) {
-            try worker.compressor.decompress(payload, from: compression, into: plain, limit: limit)
-        } catch {
-            let isTooLarge = error == .overLimit
-            throw isTooLarge
-                ? tooLarge("it exceeds \(limit) bytes", direction)
-                : Self.flaw("a message cannot be decompressed", direction)
-        }
+        try worker.decompress(payload, from: compression, direction, limit: limit, to: plain)
         try convert(plain.readable, direction, worker, to: output)
     }
 

@@ -11,6 +11,7 @@ struct RequestConverter {
     /// Makes a converter; `held` is an empty queue for a message that comes in pieces.
     init(_ conversion: MessageConversion, _ compression: Compression, limit: Int, held: ByteQueue) {
         messages = MessageReader(.grpc, .request, needsMessages: true, messageLimit: limit, held: held)
+        messages.allowsCompressed = compression != .identity
         self.conversion = conversion
         self.compression = compression
     }
@@ -29,9 +30,6 @@ struct RequestConverter {
         while let event = messages.next(in: bytes, from: &position) {
             switch event {
             case .message(let flags, let location):
-                guard flags & Envelope.compressed == 0 || compression != .identity else {
-                    throw RPCError(.internal, "a request message is compressed, but no header names the compression")
-                }
                 let compression = flags & Envelope.compressed == 0 ? .identity : compression
                 let message = worker.acquireQueue()
                 defer { worker.release(message) }

@@ -43,7 +43,8 @@ final class HTTP2Peer {
             guard room > 0 else { break }
             bodies[stream, default: 0] += room
             sent += room
-            send(.data(stream, [UInt8](repeating: 0x78, count: room)))
+            // In protocols with envelopes these are messages without bytes.
+            send(.data(stream, [UInt8](repeating: 0, count: room)))
         }
         return sent
     }

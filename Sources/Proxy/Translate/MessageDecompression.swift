@@ -1,0 +1,52 @@
+internal import Bytes
+internal import Compressors
+internal import Protocols
+internal import RPC
+
+extension Worker {
+    /// Appends the bytes that a compressed message stands for; an empty message is not compressed.
+    ///
+    /// - Parameters:
+    ///   - payload: The message as it was sent.
+    ///   - compression: The compression of the message.
+    ///   - direction: The direction of the message.
+    ///   - limit: The maximum number of decompressed bytes.
+    ///   - output: The queue for the bytes.
+    /// - Throws: The error for the caller if Martlet cannot decompress the message.
+    func decompress(
+        _ payload: Span<UInt8>,
+        from compression: Compression,
+        _ direction: Direction,
+        limit: Int,
+        to output: ByteQueue
+    ) throws(RPCError) {
+        guard !payload.isEmpty else { return }
+        guard Compressor.supports(compression) else { throw .unknownCompression(direction) }
+        do throws(DecompressionError) {
+            try compressor.decompress(payload, from: compression, into: output, limit: limit)
+        } catch .overLimit {
+            let problem = "exceeds limits.held_message (\(limit) bytes) when decompressed"
+            throw RPCError(.resourceExhausted, "a \(direction) message \(problem)")
+        } catch {
+            let code: RPCCode = direction == .request ? .invalidArgument : .internal
+            throw RPCError(code, "a \(direction) message cannot be decompressed")
+        }
+    }
+}
+
+extension RPCError {
+    /// Returns the error of a message whose compression Martlet does not know.
+    static func unknownCompression(_ direction: Direction) -> RPCError {
+        let problem = "the compression of the \(direction) messages is not supported"
+        return direction == .request ? unsupported(problem) : RPCError(.internal, problem)
+    }
+
+    /// Returns the error of a request whose compression Martlet cannot undo; it lists the compressions that Martlet can.
+    static func unsupported(_ problem: String) -> RPCError {
+        let names = Compressor.all.compactMap(\.name).map(\.description)
+        let list = names.dropLast().joined(separator: ", ") + " or \(names.last ?? "")"
+        var error = RPCError(.unimplemented, "\(problem); use \(list)")
+        error.compressions = Compressor.all
+        return error
+    }
+}
