@@ -152,7 +152,8 @@ extension JSONValue {
         }
     }
 
-    private func child(_ token: String) -> JSONValue? {
+    /// The member of an object with this name, or the item of an array at this index.
+    public func child(_ token: String) -> JSONValue? {
         guard case .array(let items) = self else { return self[token] }
         guard let index = Int(token), token == String(index), items.indices.contains(index) else { return nil }
         return items[index]

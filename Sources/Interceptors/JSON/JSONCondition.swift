@@ -64,13 +64,6 @@ struct JSONCondition: Sendable {
     /// What a message is asked for that does not have it, for people.
     var lack: String { name.isEmpty ? "another message" : "another value at \(name)" }
 
-    /// Whether what is there is what must be there.
-    ///
-    /// - Parameters:
-    ///   - root: the message.
-    ///   - isProtoJSON: whether it is the ProtoJSON of a known type.
-    /// - Returns: whether it is.
-    func holds(for root: JSONValue, _ isProtoJSON: Bool) -> Bool {
-        test.holds(for: isProtoJSON ? root.valueOfProtoJSON(at: pointer) : root.value(at: pointer))
-    }
+    /// Whether the message has in the place what it must have there.
+    func holds(for message: MessageView) -> Bool { test.holds(forPart: message.part(at: pointer)) }
 }

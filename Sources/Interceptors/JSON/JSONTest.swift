@@ -2,6 +2,7 @@ internal import Bytes
 public import Configuration
 public import Documents
 public import Patterns
+public import Proxy
 
 /// What a value in JSON must be.
 public indirect enum JSONTest: Sendable {
@@ -20,6 +21,8 @@ public indirect enum JSONTest: Sendable {
     /// Text that some part of matches.
     case pattern(Pattern)
     /// What has all of this in it: an object these members, a list these items in any order, a text this part.
+    ///
+    /// Members and items within it are equal to these, or have all of them.
     case contains(JSONValue)
     /// So many items, members or characters.
     case length(Int)
@@ -110,30 +113,34 @@ public indirect enum JSONTest: Sendable {
         return Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// Whether a value is as it must be; none is there if `found` is none.
+    /// Whether a value of no type is as it must be; nil if no value is there.
+    public func holds(for found: JSONValue?) -> Bool { holds(forPart: found.map { MessagePart($0) }) }
+
+    /// Whether a part of a message is as it must be; nil if no value is there.
     ///
-    /// Integers may stand in quotes on one side, as 64-bit integers do in ProtoJSON.
-    public func holds(for found: JSONValue?) -> Bool {
+    /// Integers may be in quotes on one side, as 64-bit integers are in ProtoJSON. A field without presence that is not set is
+    /// absent, and has its default value for every other test.
+    public func holds(forPart found: MessagePart?) -> Bool {
         guard let found else {
             switch self {
             case .absent: return true
-            case .any(let tests): return tests.contains { $0.holds(for: nil) }
-            case .all(let tests): return tests.allSatisfy { $0.holds(for: nil) }
+            case .any(let tests): return tests.contains { $0.holds(forPart: nil) }
+            case .all(let tests): return tests.allSatisfy { $0.holds(forPart: nil) }
             default: return false
             }
         }
         return switch self {
-        case .present: true
-        case .absent: false
+        case .present: !found.isUnset
+        case .absent: found.isUnset
         case .value(let expected): found.isWorth(expected)
-        case .not(let test): !test.holds(for: found)
-        case .any(let tests): tests.contains { $0.holds(for: found) }
-        case .all(let tests): tests.allSatisfy { $0.holds(for: found) }
-        case .pattern(let pattern): Self.matches(found, pattern)
-        case .contains(let part): found.contains(part)
-        case .length(let count): found.length == count
-        case .above(let bound): found.double.map { $0 > bound } ?? false
-        case .below(let bound): found.double.map { $0 < bound } ?? false
+        case .not(let test): !test.holds(forPart: found)
+        case .any(let tests): tests.contains { $0.holds(forPart: found) }
+        case .all(let tests): tests.allSatisfy { $0.holds(forPart: found) }
+        case .pattern(let pattern): Self.matches(found.json, pattern)
+        case .contains(let part): found.completed(found.json).contains(part)
+        case .length(let count): found.json.length == count
+        case .above(let bound): found.json.double.map { $0 > bound } ?? false
+        case .below(let bound): found.json.double.map { $0 < bound } ?? false
         }
     }
 
@@ -145,17 +152,29 @@ public indirect enum JSONTest: Sendable {
 }
 
 extension JSONValue {
-    /// Whether all of `part` is in it.
+    /// Whether it has all of `part`: an object these members, a list these items, a text this part.
+    ///
+    /// Members and items are equal to those of `part`, or contain them. Only at the top a part of a text is enough, and one
+    /// item stands for a list of it.
     fileprivate func contains(_ part: JSONValue) -> Bool {
         switch (self, part) {
-        case (.object, .object(let members)):
-            members.allSatisfy { member in self[member.name]?.contains(member.value) ?? false }
-        case (.array(let items), .array(let parts)): parts.allSatisfy { part in items.contains { $0.contains(part) } }
-        case (.array(let items), _): items.contains { $0.contains(part) }
         case (.string(let text), .string(let part)): part.isEmpty || !text.utf8.ranges(of: Array(part.utf8)).isEmpty
+        case (.array(let items), _) where !part.isArray: items.contains { $0.includes(part) }
+        default: includes(part)
+        }
+    }
+
+    /// Whether it is equal to `part`, or has its members or items, each equal or with all of it.
+    private func includes(_ part: JSONValue) -> Bool {
+        switch (self, part) {
+        case (.object, .object(let members)):
+            members.allSatisfy { member in self[member.name]?.includes(member.value) ?? false }
+        case (.array(let items), .array(let parts)): parts.allSatisfy { part in items.contains { $0.includes(part) } }
         default: isWorth(part)
         }
     }
+
+    private var isArray: Bool { if case .array = self { true } else { false } }
 
     fileprivate var length: Int? {
         switch self {

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Documents
+internal import Proxy
 
 extension JSONValue {
     /// Whether it is worth the same where 64-bit integers may stand in quotes, as in ProtoJSON: `"5"` is `5`.
@@ -24,6 +25,17 @@ extension JSONValue {
         switch value {
         case .integer, .number: return value
         default: return nil
+        }
+    }
+}
+
+extension MessagePart {
+    /// Whether the value is worth the same; objects of a known type may each leave out default values.
+    func isWorth(_ other: JSONValue) -> Bool {
+        if json.isWorth(other) { return true }
+        switch other {
+        case .array, .object: return completed(json).isWorth(completed(other))
+        default: return false
         }
     }
 }

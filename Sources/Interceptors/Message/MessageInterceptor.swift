@@ -144,8 +144,7 @@ final class MessageInterceptor: Interceptor {
         tee?.write(payload, message, call)
         let error = plan.requirements?.error(
             of: payload,
-            { message.json($0, call) },
-            isProtoJSON: call.hasMessageTypes,
+            { message.view($0, call) },
             unreadable: call.problem(of: message)
         )
         if let error {

@@ -96,14 +96,12 @@ struct MessageRequirements: Sendable {
     ///
     /// - Parameters:
     ///   - payload: the message.
-    ///   - json: reads it as JSON.
-    ///   - isProtoJSON: whether that is the ProtoJSON of a known type.
+    ///   - view: reads it as JSON.
     ///   - unreadable: what is wrong with it if that cannot be.
     /// - Returns: none for a message that is as required.
     func error(
         of payload: Span<UInt8>,
-        _ json: (Span<UInt8>) -> JSONValue? = { try? JSON.parse($0) },
-        isProtoJSON: Bool = false,
+        _ view: (Span<UInt8>) -> MessageView? = { (try? JSON.parse($0)).map { MessageView($0) } },
         unreadable: @autoclosure () -> String = "is not valid JSON"
     ) -> String? {
         if let maxSize, payload.count > maxSize {
@@ -114,20 +112,16 @@ struct MessageRequirements: Sendable {
         }
         if let pattern, !pattern.matches(payload) { return "does not match the required pattern" }
         guard let requirements else { return nil }
-        guard let value = json(payload) else { return unreadable() }
-        let wrong = requirements.first { requirement in
-            let pointer = requirement.pointer
-            let found = isProtoJSON ? value.valueOfProtoJSON(at: pointer) : value.value(at: pointer)
-            return !Self.holds(requirement.test, found, isProtoJSON)
-        }
+        guard let message = view(payload) else { return unreadable() }
+        let wrong = requirements.first { !Self.holds($0.test, message.part(at: $0.pointer), isTyped: message.isTyped) }
         return wrong.map { "does not have the required value at \($0.name)" }
     }
 
-    private static func holds(_ test: Requirement.Test, _ found: JSONValue?, _ isProtoJSON: Bool) -> Bool {
+    private static func holds(_ test: Requirement.Test, _ found: MessagePart?, isTyped: Bool) -> Bool {
         switch test {
-        case .present: found != nil
-        case .absent: found == nil
-        case .value(let expected): found == expected || isProtoJSON && found?.isWorth(expected) == true
+        case .present: found?.isUnset == false
+        case .absent: found?.isUnset ?? true
+        case .value(let expected): found?.json == expected || isTyped && found?.isWorth(expected) == true
         }
     }
 }

@@ -238,10 +238,7 @@ final class MockCall: LocalService {
 
     private func expect(_ conditions: [JSONCondition]) throws(RPCError) -> Bool {
         guard try consumeExpected() else { return false }
-        let wrong = conditions.first { condition in
-            context.message.map { !condition.holds(for: $0, context.isProtoJSON) } ?? true
-        }
-        guard let wrong else { return true }
+        guard let wrong = context.failing(conditions, for: context.message).map({ conditions[$0] }) else { return true }
         let place = wrong.name.isEmpty ? "is another" : "has another value at \(wrong.name)"
         let problem = "message \(context.number) \(place)"
         throw RPCError(.failedPrecondition, "mock \(server.mock.name): \(problem)")

@@ -38,9 +38,6 @@ struct MockContext {
         if keepsAll { messages = [] }
     }
 
-    /// Whether the message is the ProtoJSON of a known type.
-    var isProtoJSON: Bool { call.hasMessageTypes }
-
     /// The message of the request that came last, if it is JSON.
     var message: JSONValue? { last?.value }
     /// The same as it came.
@@ -81,12 +78,16 @@ struct MockContext {
     mutating func ended() { known = .all }
 
     /// The value in a place of the message that came last, if there is one.
-    func value(at pointer: JSONPointer) -> JSONValue? { value(in: message, at: pointer) }
+    func value(at pointer: JSONPointer) -> JSONValue? { view(of: message)?.value(at: pointer) }
 
     /// The value in a place of the first message, if there is one.
-    func firstValue(at pointer: JSONPointer) -> JSONValue? { value(in: firstMessage, at: pointer) }
+    func firstValue(at pointer: JSONPointer) -> JSONValue? { view(of: firstMessage)?.value(at: pointer) }
 
-    private func value(in message: JSONValue?, at pointer: JSONPointer) -> JSONValue? {
-        isProtoJSON ? message?.valueOfProtoJSON(at: pointer) : message?.value(at: pointer)
+    /// Returns the index of the first condition that does not hold for a message of the request, or nil if all hold.
+    func failing(_ conditions: [JSONCondition], for message: JSONValue?) -> Int? {
+        guard let view = view(of: message) else { return conditions.isEmpty ? nil : 0 }
+        return conditions.firstIndex { !$0.holds(for: view) }
     }
+
+    private func view(of message: JSONValue?) -> MessageView? { message.map { call.view(of: $0, .request) } }
 }

@@ -2,6 +2,7 @@ public import Configuration
 public import Documents
 internal import Patterns
 internal import Protocols
+internal import Proxy
 
 /// What `martlet verify` expects of the calls that a mock has served: which calls, and how many of them.
 public struct MockExpectation {
@@ -197,7 +198,7 @@ public struct MockExpectation {
         let received = Self.received(entry)
         return isOfCall(entry)
             && headers.allSatisfy { $0.test.holds(for: entry.pointer("/request/headers")?[$0.name]) }
-            && json.allSatisfy { $0.holds(for: received.first ?? .null, true) }
+            && json.allSatisfy { $0.holds(for: received.first ?? MessageView(.null)) }
             && Self.fits(received, messages)
             && (protocols.isEmpty || protocols.contains(entry.pointer("/request/protocol")?.string ?? ""))
             && (code == nil || entry["code"]?.string == code)
@@ -214,14 +215,14 @@ public struct MockExpectation {
         return !differences.isEmpty
     }
 
-    private static func fits(_ received: [JSONValue], _ messages: [[JSONCondition]]?) -> Bool {
+    private static func fits(_ received: [MessageView], _ messages: [[JSONCondition]]?) -> Bool {
         guard let messages else { return true }
         return received.count == messages.count
-            && zip(received, messages).allSatisfy { value, tests in tests.allSatisfy { $0.holds(for: value, true) } }
+            && zip(received, messages).allSatisfy { message, tests in tests.allSatisfy { $0.holds(for: message) } }
     }
 
-    private static func received(_ entry: JSONValue) -> [JSONValue] {
+    private static func received(_ entry: JSONValue) -> [MessageView] {
         guard case .array(let messages)? = entry["received"] else { return [] }
-        return messages.map { $0["json"] ?? .null }
+        return messages.map { MessageView($0["json"] ?? .null, isProtoJSON: true) }
     }
 }

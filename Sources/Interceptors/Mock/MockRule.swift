@@ -169,9 +169,8 @@ final class MockRule: Sendable {
             // The fewer differences there are, the nearer it is.
             return Lack(depth: 100 - lack.count, asksFor: lack.text)
         }
-        for (number, condition) in json.enumerated() {
-            let holds = context.firstMessage.map { condition.holds(for: $0, context.isProtoJSON) } ?? false
-            if !holds { return Lack(depth: 5 + number, asksFor: condition.lack) }
+        if let index = context.failing(json, for: context.firstMessage) {
+            return Lack(depth: 5 + index, asksFor: json[index].lack)
         }
         if let messages, let text = Self.lack(messages, context) { return Lack(depth: 5, asksFor: text) }
         guard let body, !body.holds(for: .string(String(decoding: context.payload, as: UTF8.self))) else {
@@ -184,8 +183,8 @@ final class MockRule: Sendable {
         guard let all = context.messages else { return "messages that are shorter" }
         guard all.count == messages.count else { return "\(messages.count) messages" }
         for (index, message) in all.enumerated() {
-            let wrong = messages[index].first { !$0.holds(for: message, context.isProtoJSON) }
-            if let wrong { return "\(wrong.lack) of message \(index + 1)" }
+            let wrong = context.failing(messages[index], for: message)
+            if let wrong { return "\(messages[index][wrong].lack) of message \(index + 1)" }
         }
         return nil
     }

@@ -139,26 +139,30 @@ struct ResponseCondition: Sendable {
         return (statuses.isEmpty || statuses.contains(head.status)) && headers.allSatisfy { $0.holds(for: head) }
     }
 
-    /// Whether the rest of what it asks holds; nil as long as that is not known.
+    /// Whether the rest of what it asks holds; nil while that is not known.
+    ///
+    /// It does not hold as soon as a part of it does not.
     func holds(for facts: ResponseFacts) -> Bool? {
-        if !codes.isEmpty {
-            guard let code = facts.code else { return nil }
-            guard codes.contains(code) else { return false }
-        }
-        if !jsonConditions.isEmpty {
-            guard facts.isMessageKnown else { return nil }
-            guard let json = facts.json, jsonConditions.allSatisfy({ $0.holds(for: json, facts.isProtoJSON) }) else {
-                return false
-            }
-        }
-        if mustBeEmpty {
-            guard let isEmpty = facts.isEmpty else { return nil }
-            guard isEmpty else { return false }
-        }
-        if !trailers.isEmpty {
-            guard let found = facts.trailers else { return nil }
-            guard trailers.allSatisfy({ $0.holds(for: found) }) else { return false }
-        }
-        return true
+        let (code, trailers) = (codeHolds(facts), trailersHold(facts))
+        guard code != false, trailers != false else { return false }
+        let (message, emptiness) = (messageHolds(facts), emptinessHolds(facts))
+        guard message != false, emptiness != false else { return false }
+        return code == nil || trailers == nil || message == nil || emptiness == nil ? nil : true
+    }
+
+    private func codeHolds(_ facts: ResponseFacts) -> Bool? {
+        codes.isEmpty ? true : facts.code.map { codes.contains($0) }
+    }
+
+    private func messageHolds(_ facts: ResponseFacts) -> Bool? {
+        guard !jsonConditions.isEmpty else { return true }
+        guard facts.isMessageKnown else { return nil }
+        return facts.view.map { view in jsonConditions.allSatisfy { $0.holds(for: view) } } ?? false
+    }
+
+    private func emptinessHolds(_ facts: ResponseFacts) -> Bool? { mustBeEmpty ? facts.isEmpty : true }
+
+    private func trailersHold(_ facts: ResponseFacts) -> Bool? {
+        trailers.isEmpty ? true : facts.trailers.map { found in trailers.allSatisfy { $0.holds(for: found) } }
     }
 }

@@ -17,9 +17,7 @@ struct ResponseFacts {
     /// Whether what the message holds is known: it has come, or there will be none.
     var isMessageKnown: Bool
     /// The message, if it is JSON.
-    var json: JSONValue?
-    /// Whether that is the ProtoJSON of a known type.
-    var isProtoJSON = false
+    var view: MessageView?
     /// Whether there is nothing in the response, once that is known.
     var isEmpty: Bool?
     /// The trailers, once they have come.
@@ -37,23 +35,24 @@ struct ResponseFacts {
     init(message: Message, _ payload: Span<UInt8>, status: Int, _ call: Call) {
         phase = .message
         // The JSON of an error in unary Connect is no message.
-        json = call.isErrorInJSON(status) ? try? JSON.parse(payload) : message.json(payload, call)
-        isProtoJSON = call.hasMessageTypes && !call.isErrorInJSON(status)
+        view =
+            call.isErrorInJSON(status)
+            ? (try? JSON.parse(payload)).map { MessageView($0) } : message.view(payload, call)
         isMessageKnown = true
         isEmpty = payload.isEmpty
         trailers = call.rpcProtocol.isUnaryConnect ? call.responseTrailers : nil
         code = Self.code(status: status, call.rpcProtocol)
         guard code == nil, call.rpcProtocol.isUnaryConnect else { return }
-        let name = json?["code"]?.string.flatMap { RPCCode(name: $0) }
+        let name = view?.root["code"]?.string.flatMap { RPCCode(name: $0) }
         code = name.flatMap { $0 == .ok ? nil : $0 } ?? RPCCode(inferredFromStatus: status)
     }
 
     /// The end has come.
-    init(end: ResponseEnd, json: JSONValue?, isProtoJSON: Bool, isEmpty: Bool) {
+    init(end: ResponseEnd, _ view: MessageView?, isEmpty: Bool) {
         phase = .end
         code = end.code
         isMessageKnown = true
-        (self.json, self.isProtoJSON) = (json, isProtoJSON)
+        self.view = view
         self.isEmpty = isEmpty
         trailers = end.trailers
     }

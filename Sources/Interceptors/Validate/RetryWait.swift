@@ -10,7 +10,9 @@ internal import Time
 /// Belongs to one call; that it ends cancels what is under way.
 final class RetryWait {
     /// What is still to be waited for.
-    let suspension = Suspension()
+    let suspension: Suspension
+    /// The end of the response, if that waits behind the event of the suspension.
+    private let end: ResponseEnd?
     private unowned let call: Call
     private let worker: WorkerServices
     private let plan: RetryPlan
@@ -27,18 +29,23 @@ final class RetryWait {
     ///   - worker: what the call's worker has.
     ///   - plan: what is to be done first.
     ///   - delay: the time, from when the rest is done.
+    ///   - suspension: that of the event that waits.
+    ///   - end: the end of the response, if that has come.
     ///   - captured: gets the values that were captured, by their names, if something was to be done first.
     init(
         _ call: Call,
         on worker: WorkerServices,
         _ plan: RetryPlan,
         delay: Duration,
+        suspension: Suspension,
+        end: ResponseEnd?,
         captured: @escaping ([String: [UInt8]]) -> Void
     ) {
         self.call = call
         self.worker = worker
         self.plan = plan
         self.delay = delay
+        (self.suspension, self.end) = (suspension, end)
         self.captured = captured
     }
 
@@ -142,7 +149,12 @@ final class RetryWait {
     private func fail(_ text: String) {
         ticket = nil
         let error = RPCError(.unavailable, text)
-        suspension.resume { suspended in .failing(error, suspended.end) }
+        suspension.resume { [end] suspended in
+            // The head says it all; a message that was held is no part of an error.
+            guard suspended.head == nil else { return .reject(error) }
+            if end != nil { suspended.message?.drop() }
+            return .failing(error, end)
+        }
     }
 }
 

@@ -6,10 +6,10 @@ extension ValidatePlan {
         name: "validate",
         summary: """
             Checks responses, and errors that prevent one. The first rule that matches passes the response, \
-            turns it into an error, changes it, or retries the request. Rules on messages apply when a message \
-            arrives, and rules on trailers and codes when the response ends. What the caller has received by \
-            then stays. Rules on messages read JSON, and Protobuf of a known type: a unary message, the first \
-            message of a stream, or a plain HTTP body.
+            turns it into an error, changes it, or retries the request. Rules apply in their order: a message \
+            waits if a rule on the code or the trailers comes before one on the message. In a stream of several \
+            messages none waits. What the caller has received stays. Rules on messages read JSON, and Protobuf of a \
+            known type: a unary message, the first message of a stream, or a plain HTTP body.
             """,
         isPerAttempt: true,
         options: [
@@ -19,6 +19,15 @@ extension ValidatePlan {
                 .integer(in: 0...31),
                 default: "0",
                 "The limit of retries for one call. After that, the last response passes unchanged."
+            ),
+            Option(
+                "hold",
+                .duration,
+                default: "1s",
+                """
+                How long Martlet holds the head and the first message of a response while a rule on its end comes \
+                before a rule on them. After that they pass, and the first of the other rules applies.
+                """
             ),
             Option(
                 "retry",

@@ -1,15 +1,16 @@
 internal import Configuration
 internal import Proxy
 internal import RPC
+internal import Time
 
 /// Asks rules about responses; one that says so has the call retried.
 struct ValidatePlan: InterceptorPlan, Redacting, Pointing {
     let events: EventSet
-    /// What comes behind a response that waits is dropped with it, if the call is retried.
-    let isSerial = true
     let redactions: Redactions
     let rules: [ValidateRule]
     let maxRetries: Int
+    /// How long a part of a response waits for a rule that is open.
+    let holdLimit: Duration
 
     /// The most rules, with those that come with Martlet; they are kept as bits of a word.
     private static let maxRules = 64
@@ -18,6 +19,7 @@ struct ValidatePlan: InterceptorPlan, Redacting, Pointing {
         let shared = SharedRetry(section, "retry", context)
         let all = section.sections("rules").flatMap { ValidateRule.rules($0, shared) }
         maxRetries = section.integer("max_retries")
+        holdLimit = section.duration("hold") ?? .max
         if all.isEmpty { section.report("the interceptor has no rule; add one to \"rules\"", at: "rules") }
         if all.count > Self.maxRules {
             section.report(

@@ -43,6 +43,18 @@ struct ValidateRule: Sendable {
         }
     }
 
+    /// Whether it asks about the message, or replaces it.
+    var isForMessage: Bool {
+        if case .replace(let replacement, _) = outcome, replacement.body != nil { return true }
+        return condition.asksMessage
+    }
+
+    /// Whether it is for the response; nil while that is not known, or it cannot be applied yet.
+    func holds(for facts: ResponseFacts) -> Bool? {
+        let holds = condition.holds(for: facts)
+        return holds == true && needsMessage && !facts.isMessageKnown ? nil : holds
+    }
+
     static let options = [
         Option(
             "when",
@@ -190,11 +202,10 @@ struct ValidateError: Sendable {
         name.hasPrefix("json:") ? JSONPointer(String(name.dropFirst(5))) : nil
     }
 
-    func error(status: Int, json: JSONValue?, isProtoJSON: Bool) -> RPCError {
+    func error(status: Int, _ view: MessageView?) -> RPCError {
         let text = message.filled { name in
             if name == "status" { return Array("\(status)".utf8) }
-            guard let json, let pointer = Self.pointer(name) else { return [] }
-            return (isProtoJSON ? json.valueOfProtoJSON(at: pointer) : json.value(at: pointer))?.text ?? []
+            return Self.pointer(name).flatMap { view?.value(at: $0) }?.text ?? []
         }
         return RPCError(code, String(decoding: (text ?? []).prefix(Self.maxMessage), as: UTF8.self))
     }

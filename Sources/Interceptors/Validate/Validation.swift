@@ -11,28 +11,40 @@ internal import Telemetry
 internal import Time
 
 /// What the rules say of the responses to one call.
+///
+/// Rules apply in their order. A rule is open while a part of what it asks about is not known yet. If a later rule is for the
+/// message, and an open rule may come before it, the message is held until the open rule is decided; so is the head.
 final class Validation {
+    /// The events of the response that a rule may change.
+    private struct Target {
+        var head: HTTPHead?
+        var message: Message?
+        var end: ResponseEnd?
+    }
+
     private let rules: [ValidateRule]
     private let headerRules: [HeaderRules?]
-    private let maxRetries: Int
-    private let worker: WorkerServices
-    /// The rule to be asked next; past the last when that is over.
-    private var position = 0
-    /// The rules for whose responses the head is one, a bit each.
+    private let holdLimit: Duration
+    let maxRetries: Int
+    let worker: WorkerServices
+    /// The rules that may still be for the response, a bit each.
     private var candidates: UInt64 = 0
-    private var status = 0
-    private var json: JSONValue?
-    private var isProtoJSON = false
+    private(set) var status = 0
+    /// The first message, if it is JSON.
+    private var view: MessageView?
     private var isEmpty = true
-    private var retryAfter = Duration.zero
-    private var pushback: RetryPushback?
-    private var alternates = 0
+    private var held = HeldResponse()
+    /// What was known when the held message arrived.
+    private var factsOfHeld: ResponseFacts?
+    private(set) var retryAfter = Duration.zero
+    private(set) var pushback: RetryPushback?
+    var alternates = 0
     /// What goes into the request when it is retried.
-    private var headers: [(name: FieldName, value: [UInt8])] = []
+    var headers: [(name: FieldName, value: [UInt8])] = []
     private var wait: RetryWait?
 
     init(_ plan: ValidatePlan, _ headerRules: [HeaderRules?], on worker: WorkerServices) {
-        (rules, maxRetries, self.worker) = (plan.rules, plan.maxRetries, worker)
+        (rules, maxRetries, holdLimit, self.worker) = (plan.rules, plan.maxRetries, plan.holdLimit, worker)
         self.headerRules = headerRules
     }
 
@@ -44,41 +56,56 @@ final class Validation {
     }
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        position = rules.count
+        (candidates, wait, factsOfHeld) = (0, nil, nil)
+        held.dropAll()
         guard isEvaluated(call) else { return .next }
-        (position, status, json, isEmpty, pushback, wait) = (0, head.status, nil, true, nil, nil)
-        retryAfter = .zero
+        (status, view, isEmpty, pushback, retryAfter) = (head.status, nil, true, nil, .zero)
         if call.upstreamError == nil { readWishes(head) }
-        findCandidates(from: 0, head, call)
-        return decide(ResponseFacts(head: head, call), call, head: head)
+        findCandidates(head, call)
+        let facts = ResponseFacts(head: head, call)
+        if let verdict = decide(facts, Target(head: head), call) { return verdict }
+        guard mayChangeHead(facts, call) else { return .next }
+        limitHold(call)
+        return .suspend(held.hold(head))
     }
 
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         if payload.count > 0 { isEmpty = false }
-        guard position < rules.count, message.number == 1 else { return .next }
+        guard message.number == 1 else {
+            // Messages of a stream wait for no rule on its end.
+            releaseUndecided(call)
+            return .next
+        }
+        guard candidates != 0 else { return .next }
         let facts = ResponseFacts(message: message, payload, status: status, call)
-        (json, isProtoJSON) = (facts.json, facts.isProtoJSON)
-        return decide(facts, call, head: call.heldHead, message: message)
+        view = facts.view
+        let target = Target(head: held.head ?? call.heldHead, message: message)
+        if let verdict = decide(facts, target, call) { return releasing(with: verdict) }
+        guard mayChangeMessage(facts) else {
+            if !mayChangeHead(facts, call) { held.release() }
+            return .next
+        }
+        if canHold(payload.count, call) {
+            factsOfHeld = facts
+            limitHold(call)
+            return .suspend(held.hold(message))
+        }
+        return releasing(with: decide(facts, target, call, inOrder: false) ?? .next)
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        guard isEvaluated(call) else { return .next }
+        guard wait == nil else { return .next }
+        guard isEvaluated(call) else { return releasing(with: .next) }
         // A response that broke off is another thing than the one whose head has come.
-        if call.upstreamError != nil, call.hasUpstreamResponse {
-            position = 0
-            findCandidates(from: 0, nil, call)
-        }
-        guard position < rules.count else { return .next }
+        if call.upstreamError != nil, call.hasUpstreamResponse { findCandidates(nil, call) }
+        guard candidates != 0 else { return releasing(with: .next) }
         readWishes(end.trailers)
         let isEmpty =
             isEmpty
             && (call.rpcProtocol.hasEnvelopes || call.responseHasOneBody)
-        return decide(
-            ResponseFacts(end: end, json: json, isProtoJSON: isProtoJSON, isEmpty: isEmpty),
-            call,
-            head: call.heldHead,
-            end: end
-        )
+        let facts = ResponseFacts(end: end, view, isEmpty: isEmpty)
+        let target = Target(head: held.head ?? call.heldHead, message: held.message, end: end)
+        return releasing(with: decide(facts, target, call) ?? .next)
     }
 
     /// Whether rules are asked about what has come: a response of the upstream or of an interceptor behind this one, or the
@@ -93,72 +120,154 @@ final class Validation {
     /// What the upstream says of a retry.
     private func readWishes(_ head: HTTPHead) {
         if let index = head.first(Self.retryAfterField) {
-            retryAfter = RetryAfter.time(head.value(at: index), now: Clock.wall) ?? .zero
+            retryAfter = RetryAfter.time(head.value(at: index), now: worker.loop.clock.wall) ?? .zero
         }
         if let index = head.first(Self.pushbackField) { pushback = RetryPushback(head.value(at: index)) }
     }
 
+    // MARK: Holding
+
+    /// Whether a rule that is open may change the head of a response in envelopes, which goes out before its end.
+    private func mayChangeHead(_ facts: ResponseFacts, _ call: Call) -> Bool {
+        call.rpcProtocol.hasEnvelopes
+            && openRules { headerRules[$0] != nil && rules[$0].condition.holds(for: facts) != false }
+    }
+
+    /// Whether a rule on the message, or one that replaces it, waits only for the end of the response.
+    private func mayChangeMessage(_ facts: ResponseFacts) -> Bool {
+        openRules { rules[$0].isForMessage && rules[$0].condition.holds(for: facts) != false }
+    }
+
+    private func openRules(_ isMeant: (Int) -> Bool) -> Bool {
+        var rest = candidates
+        while rest != 0 {
+            if isMeant(rest.trailingZeroBitCount) { return true }
+            rest &= rest - 1
+        }
+        return false
+    }
+
+    /// Whether a message of this size can wait for the end of the response: not in a stream that is known or still sends.
+    private func canHold(_ size: Int, _ call: Call) -> Bool {
+        guard !call.isKnownToStream, !call.awaitsBody else { return false }
+        guard size <= call.maxHeldBytes else {
+            worker.limitHit(.heldResponse)
+            return false
+        }
+        return true
+    }
+
+    /// Bounds the time for which the response is held, so that no call ends with `timeouts.suspension` for it.
+    private func limitHold(_ call: Call) {
+        let limit = min(holdLimit, call.suspensionTimeout.map { $0 / 2 } ?? .max)
+        held.limit(to: limit, of: call) { [unowned self, unowned call] in
+            worker.limitHit(.heldResponse)
+            releaseUndecided(call)
+        }
+    }
+
+    /// Lets what is held continue although a rule is open: rules that can be applied now are.
+    private func releaseUndecided(_ call: Call) {
+        guard !held.isEmpty, wait == nil else { return }
+        guard let facts = factsOfHeld, let message = held.message else { return held.release() }
+        let target = Target(head: held.head ?? call.heldHead, message: message)
+        _ = releasing(with: decide(facts, target, call, inOrder: false) ?? .next)
+    }
+
+    /// The verdict for the event of a hook, which held events before it have instead.
+    private func releasing(with verdict: Verdict) -> Verdict {
+        guard !held.isEmpty, wait == nil else { return verdict }
+        held.release(verdict)
+        return .next
+    }
+
     // MARK: Rules
 
-    private func findCandidates(from start: Int, _ head: HTTPHead?, _ call: Call) {
-        for index in start..<rules.count {
+    private func findCandidates(after last: Int = -1, _ head: HTTPHead?, _ call: Call) {
+        for index in (last + 1)..<rules.count {
             let bit: UInt64 = 1 << UInt64(index)
             let holds = rules[index].condition.holds(for: head, error: call.upstreamError)
             candidates = holds ? candidates | bit : candidates & ~bit
         }
     }
 
-    /// Asks the rules that have not been asked yet, until one decides or has to know more.
+    /// Applies the first rule that holds.
+    ///
+    /// - Parameters:
+    ///   - facts: what is known of the response.
+    ///   - target: what the rule may change.
+    ///   - call: the call.
+    ///   - inOrder: whether a rule that is open keeps later ones from being applied.
+    /// - Returns: the verdict, or `nil` if an open rule is to decide first.
     private func decide(
         _ facts: ResponseFacts,
+        _ target: Target,
         _ call: Call,
-        head: HTTPHead?,
-        message: Message? = nil,
-        end: ResponseEnd? = nil
-    ) -> Verdict {
-        while position < rules.count {
-            let rule = rules[position]
-            if candidates & 1 << UInt64(position) == 0 || rule.condition.holds(for: facts) == false {
-                position += 1
+        inOrder: Bool = true
+    ) -> Verdict? {
+        var (facts, rest) = (facts, candidates)
+        while rest != 0 {
+            let index = rest.trailingZeroBitCount
+            let bit: UInt64 = 1 << UInt64(index)
+            rest &= ~bit
+            guard let holds = rules[index].holds(for: facts) else {
+                if inOrder { return nil }
                 continue
             }
-            if rule.condition.holds(for: facts) == nil { return .next }
-            if rule.needsMessage, !facts.isMessageKnown { return .next }
-            let headerRules = headerRules[position]
-            position += 1
-            if case .replace(let replacement, true) = rule.outcome {
-                if let error = replace(replacement, headerRules, head, message, call) { return .failing(error, end) }
-                if let body = replacement.body, message != nil { json = try? JSON.parse(body) }
-                if facts.phase == .head { findCandidates(from: position, head, call) }
-                var facts = facts
-                facts.json = json
-                return decide(facts, call, head: head, message: message, end: end)
+            candidates &= ~bit
+            guard holds else { continue }
+            guard case .replace(let replacement, true) = rules[index].outcome else {
+                candidates = 0
+                return verdict(of: rules[index].outcome, headerRules[index], facts, target, call)
             }
-            position = rules.count
-            switch rule.outcome {
-            case .next: return .next
-            case .fail(let error):
-                // The text goes into logs.
-                let json = facts.json.map(call.redactions.masked)
-                return .failing(error.error(status: status, json: json, isProtoJSON: facts.isProtoJSON), end)
-            case .replace(let replacement, _):
-                if let error = replace(replacement, headerRules, head, message, call) { return .failing(error, end) }
-                return .next
-            case .retry(let plan): return retry(plan, facts.code, call, end)
+            if let error = replace(replacement, headerRules[index], target, call) {
+                return fail(error, target)
             }
+            if let body = replacement.body, target.message != nil, let json = try? JSON.parse(body) {
+                view = view?.with(json) ?? MessageView(json)
+            }
+            if facts.phase == .head, let head = target.head {
+                findCandidates(after: index, head, call)
+                rest = candidates & ~(bit | bit - 1)
+            }
+            facts.view = view
         }
-        return .next
+        return inOrder || candidates == 0 ? .next : nil
+    }
+
+    private func verdict(
+        of outcome: ValidateRule.Outcome,
+        _ headerRules: HeaderRules?,
+        _ facts: ResponseFacts,
+        _ target: Target,
+        _ call: Call
+    ) -> Verdict {
+        switch outcome {
+        case .next: return .next
+        case .fail(let error):
+            // The text goes into logs.
+            let view = facts.view.map { $0.with(call.redactions.masked($0.root)) }
+            return fail(error.error(status: status, view), target)
+        case .replace(let replacement, _):
+            return replace(replacement, headerRules, target, call).map { fail($0, target) } ?? .next
+        case .retry(let plan): return retry(plan, facts.code, call, target.end)
+        }
+    }
+
+    /// Makes an error of the response, without its message if that is held.
+    private func fail(_ error: RPCError, _ target: Target) -> Verdict {
+        if target.end != nil { held.message?.drop() }
+        return .failing(error, target.end)
     }
 
     private func replace(
         _ replacement: ValidateReplacement,
         _ headerRules: HeaderRules?,
-        _ head: HTTPHead?,
-        _ message: Message?,
+        _ target: Target,
         _ call: Call
     ) -> RPCError? {
-        if let head { replacement.apply(headerRules, to: head, call) }
-        guard var body = replacement.body, let message else { return nil }
+        if let head = target.head { replacement.apply(headerRules, to: head, call) }
+        guard var body = replacement.body, let message = target.message else { return nil }
         do throws(RPCError) {
             if !call.isErrorInJSON(status) { body = try call.message(json: body.span, .response) }
         } catch {
@@ -170,61 +279,14 @@ final class Validation {
 
     // MARK: Retries
 
-    private func retry(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call, _ end: ResponseEnd?) -> Verdict {
-        let (delay, skipReason) = timing(plan, code, call)
-        if let skipReason {
-            call.skipRetry(.rule, skipReason)
-            return .next
+    /// Waits for what is to be done before a retry; a held event waits in the place of the one that has just come.
+    func suspend(for plan: RetryPlan, delay: Duration, _ call: Call, _ end: ResponseEnd?) -> Verdict {
+        let first = held.takeFirst()
+        let wait = RetryWait(call, on: worker, plan, delay: delay, suspension: first ?? Suspension(), end: end) {
+            [unowned self] values in use(values, plan)
         }
-        if let alternate = plan.alternate {
-            guard alternates < plan.maxAlternates else {
-                let name = alternate.call.settings.name
-                return .failing(RPCError(.unavailable, "the call \(name) was made as often as max_alt allows"), end)
-            }
-        }
-        guard call.upstream?.withdrawRetry(at: call.now) == true else {
-            call.skipRetry(.rule, .budget)
-            return .next
-        }
-        if plan.alternate != nil { alternates += 1 }
-        guard plan.alternate != nil || plan.task != nil || delay > .zero else {
-            use([:], plan)
-            return .retry(.rule)
-        }
-        let wait = RetryWait(call, on: worker, plan, delay: delay) { [unowned self] values in use(values, plan) }
         self.wait = wait
         wait.begin()
-        return .suspend(wait.suspension)
-    }
-
-    /// How long to wait, and what is in the way of a retry.
-    private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Duration, RetrySkipReason?) {
-        if call.retries >= maxRetries { return (.zero, .attempts) }
-        if let skipReason = call.retrySkipReason { return (.zero, skipReason) }
-        if call.isHedged { return (.zero, .hedged) }
-        if call.upstreamError?.endsCall == true { return (.zero, .deadline) }
-        let status = call.upstreamError == nil ? status : 0
-        guard plan.mayRepeat(call, status: status, code: code) else { return (.zero, .notIdempotent) }
-        let chance = worker.randomFraction()
-        var delay = max(plan.delay.time(after: call.retries, chance: chance), retryAfter)
-        switch pushback {
-        case .never: return (.zero, .pushback)
-        case .after(let time): delay = max(delay, time)
-        case nil: break
-        }
-        let time = call.now.adding(saturating: delay)
-        let isTooLate =
-            time == .max || delay >= call.suspensionTimeout ?? .max
-            || time >= call.deadlineTime ?? .max
-        return (delay, delay > .zero && isTooLate ? .deadline : nil)
-    }
-
-    /// Keeps what goes into the request when it is retried; what has no value leaves what was there before.
-    private func use(_ captured: [String: [UInt8]], _ plan: RetryPlan) {
-        for (name, text) in plan.set {
-            guard let value = text.filled({ captured[$0] }) else { continue }
-            headers.removeAll { $0.name == name }
-            headers.append((name, value))
-        }
+        return first == nil ? .suspend(wait.suspension) : .next
     }
 }

@@ -91,6 +91,9 @@ extension Call {
     /// When the time of the call is over, by the clock of `now`; nil if it has no limit.
     public var deadlineTime: Instant? { deadline.time }
 
+    /// How many bytes may wait for interceptors in a direction before no more of it is read.
+    public var maxHeldBytes: Int { callerLeg.listener.heldByteLimit }
+
     /// How long an event may wait for an interceptor; nil is without end.
     public var suspensionTimeout: Duration? { callerLeg.listener.suspensionTimeout }
 

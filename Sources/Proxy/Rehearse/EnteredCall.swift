@@ -10,10 +10,10 @@ struct EnteredCall {
     let stream: ExplainedStream
     private let rest: RESTRequestReader?
     /// The type of the method, as the call found it.
-    private let methodType: MethodType?
+    let methodType: MethodType?
     let types: KnownTypes?
     let rpcProtocol: RPCProtocol
-    private let codec: Codec
+    let codec: Codec
 
     /// Makes the call of a request, as the listener would.
     init(_ request: RehearsedRequest, _ listener: CallerService, _ plan: Plan) {

@@ -1,8 +1,9 @@
 internal import Bytes
 package import Documents
 internal import HTTP
-internal import Protocols
+package import Protocols
 package import Time
+internal import Types
 
 /// What came of a call in a rehearsal.
 package struct RehearsedCall {
@@ -28,6 +29,11 @@ package struct RehearsedCall {
     /// What `martlet explain` prints of it.
     package let explained: [String]
     private let redactions: Redactions
+    /// The types of the messages, if they are known.
+    private let methodType: MethodType?
+    private let types: TypeSet?
+    /// Whether messages of the response are ProtoJSON, and not the body of a REST call.
+    private let hasTypedResponse: Bool
     /// The tokens that were given, which are no secrets.
     private let givenTokens: [String]
 
@@ -43,6 +49,8 @@ package struct RehearsedCall {
         let stream = entered.stream
         interceptors = entered.interceptors
         redactions = entered.redactions
+        (methodType, types) = (entered.codec == .other ? nil : entered.methodType, entered.types?.set)
+        hasTypedResponse = entered.rpcProtocol != .http
         self.givenTokens = givenTokens
         (self.hasEnded, self.attempts, self.time, self.explained) = (hasEnded, attempts, time, explained)
         status = stream.status
@@ -65,6 +73,14 @@ package struct RehearsedCall {
             return redactions.contains(name.span)
         }
         return redactions.contains(pointer)
+    }
+
+    /// Returns a message in JSON as conditions see it, with its type if that is known.
+    package func view(of json: JSONValue, _ direction: Direction) -> MessageView {
+        guard let methodType, direction == .request || hasTypedResponse else {
+            return MessageView(json, isProtoJSON: true)
+        }
+        return MessageView(json, methodType.type(direction), types)
     }
 
     /// A message as it may be shown.

@@ -1,5 +1,5 @@
 internal import Bytes
-package import Documents
+internal import Documents
 internal import Protocols
 internal import RPC
 internal import Types
@@ -9,15 +9,23 @@ package struct RehearsedDetail {
     /// The full name of its type.
     package let type: String
     /// The message as JSON; `null` if the type is unknown.
-    package let json: JSONValue
+    package var view: MessageView { MessageView(json, messageType, types) }
+    private let json: JSONValue
+    private let messageType: MessageType?
+    private let types: TypeSet?
 
     init(_ detail: ErrorDetail, _ types: KnownTypes?) {
         type = detail.type
-        json = Self.json(detail, types?.set) ?? .null
+        guard let known = ErrorDetailTypes.type(named: detail.type, in: types?.set),
+            let json = Self.json(detail, known.type, known.types)
+        else {
+            (json, messageType, self.types) = (.null, nil, nil)
+            return
+        }
+        (self.json, messageType, self.types) = (json, known.type, known.types)
     }
 
-    private static func json(_ detail: ErrorDetail, _ known: TypeSet?) -> JSONValue? {
-        guard let (type, types) = ErrorDetailTypes.type(named: detail.type, in: known) else { return nil }
+    private static func json(_ detail: ErrorDetail, _ type: MessageType, _ types: TypeSet) -> JSONValue? {
         let output = ByteQueue()
         do throws(MessageError) {
             try MessageCodec().appendJSON(of: detail.value.span, type, types, limit: 1 << 20, to: output)

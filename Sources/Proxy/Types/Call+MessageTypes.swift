@@ -82,7 +82,7 @@ extension Call {
     }
 
     /// The type of the messages of a direction, if it is known and they are in a codec of Protobuf.
-    private func messageType(_ direction: Direction) -> MessageType? {
+    func messageType(_ direction: Direction) -> MessageType? {
         guard rpcProtocol != .http, codec != .other else { return nil }
         return methodType?.type(direction)
     }
@@ -269,7 +269,7 @@ extension Call {
 
 extension MethodType {
     /// The type of the messages of a direction.
-    fileprivate func type(_ direction: Direction) -> MessageType {
+    func type(_ direction: Direction) -> MessageType {
         direction == .request ? request : response
     }
 }

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Documents
 internal import Interceptors
+internal import Protocols
 internal import Proxy
 internal import Time
 
@@ -111,7 +112,7 @@ struct TestCheck {
         let places = TestPlace.all(section.node("json"), into: section.diagnostics)
         add { call, _, _ in
             let failures = call.details.filter { $0.type == type }.map { detail in
-                places.lazy.compactMap { $0.failure(detail.json, in: "details \(type)", of: call) }.first
+                places.lazy.compactMap { $0.failure(detail.view, in: "details \(type)", of: call) }.first
             }
             guard !failures.contains(where: { $0 == nil }) else { return nil }
             let types = call.details.map(\.type).joined(separator: ", ")
@@ -150,7 +151,7 @@ struct TestCheck {
             $0.attempts.last.map { .string($0.target) }
         }
         addFields("request.headers", section.node("headers"), section.diagnostics) { $0.attempts.last?.headers ?? [] }
-        addMessages("request", section) { $0.attempts.last?.messages ?? [] }
+        addMessages("request", section, .request) { $0.attempts.last?.messages ?? [] }
     }
 
     private mutating func addResponse(_ section: Section) {
@@ -160,7 +161,7 @@ struct TestCheck {
         add("response.body", section.node("body"), ofText: true, into: section.diagnostics, shown: shown) {
             .string(String(decoding: $0.messages.first ?? [], as: UTF8.self))
         }
-        addMessages("response", section) { $0.messages }
+        addMessages("response", section, .response) { $0.messages }
     }
 
     private mutating func addFields(
@@ -190,15 +191,16 @@ struct TestCheck {
     private mutating func addMessages(
         _ place: String,
         _ section: Section,
+        _ direction: Direction,
         _ messages: @escaping (RehearsedCall) -> [[UInt8]]
     ) {
-        addPointers("\(place).json", section.node("json"), section.diagnostics) { messages($0).first }
+        addPointers("\(place).json", section.node("json"), direction, section.diagnostics) { messages($0).first }
         guard let node = section.node("messages") else { return }
         guard case .sequence(let items) = node.content else {
             return section.report("\"messages\" cannot be \(node.summary); write a list", at: "messages")
         }
         for (index, item) in items.enumerated() {
-            addPointers("\(place).messages[\(index)]", item, section.diagnostics) { call in
+            addPointers("\(place).messages[\(index)]", item, direction, section.diagnostics) { call in
                 let all = messages(call)
                 return index < all.count ? all[index] : nil
             }
@@ -209,12 +211,14 @@ struct TestCheck {
     private mutating func addPointers(
         _ place: String,
         _ node: Node?,
+        _ direction: Direction,
         _ diagnostics: Diagnostics,
         _ message: @escaping (RehearsedCall) -> [UInt8]?
     ) {
         for expected in TestPlace.all(node, into: diagnostics) {
             add { call, _, _ in
-                expected.failure(message(call).flatMap { try? JSON.parse($0) }, in: place, of: call)
+                let json = message(call).flatMap { try? JSON.parse($0) }
+                return expected.failure(json.map { call.view(of: $0, direction) }, in: place, of: call)
             }
         }
     }

@@ -33,15 +33,15 @@ struct TestPlace {
     /// What is not as expected; none if it is.
     ///
     /// - Parameters:
-    ///   - message: the message; none if there is none.
+    ///   - message: the message as conditions see it; none if there is none.
     ///   - place: what the message is, for people.
     ///   - call: the call, which says what may be shown.
     /// - Returns: the failure.
-    func failure(_ message: JSONValue?, in place: String, of call: RehearsedCall) -> TestFailure? {
-        let found = message?.valueOfProtoJSON(at: pointer)
-        guard !test.holds(for: found) else { return nil }
-        let shown = message.map(call.masked)?.valueOfProtoJSON(at: pointer) ?? found
-        let seen = shown.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "absent"
+    func failure(_ message: MessageView?, in place: String, of call: RehearsedCall) -> TestFailure? {
+        let found = message?.part(at: pointer)
+        guard !test.holds(forPart: found) else { return nil }
+        let shown = message.map { $0.with(call.masked($0.root)) }?.part(at: pointer) ?? found
+        let seen = shown.flatMap { $0.isUnset ? nil : String(decoding: $0.json.bytes, as: UTF8.self) } ?? "absent"
         return TestFailure(place: "\(place) \(name)", expected: expected, seen: seen)
     }
 }

@@ -44,6 +44,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case spoolTotal
     /// A call was under way too long after a reload.
     case generation
+    /// A part of a response was too large to be held for a rule of `validate`, or was held for as long as allowed.
+    case heldResponse
 
     /// The value of the label.
     public var label: StaticString {
@@ -70,6 +72,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .spool: "spool"
         case .spoolTotal: "spool_total"
         case .generation: "generation"
+        case .heldResponse: "held_response"
         }
     }
 }

@@ -59,7 +59,7 @@ extension FieldPath.Form {
 
 extension FieldType {
     /// What JSON has where the field is not there.
-    fileprivate var absentJSON: [UInt8] {
+    var absentJSON: [UInt8] {
         let text: String =
             switch shape {
             case .list: "[]"

@@ -1,0 +1,61 @@
+internal import Events
+internal import HTTP
+internal import Proxy
+internal import Time
+
+/// The head and the first message of a response while rules that were written first may still change or replace them.
+///
+/// Belongs to one call.
+struct HeldResponse {
+    private(set) var head: HTTPHead?
+    private(set) var message: Message?
+    private var suspensions: [Suspension] = []
+    private var timer: Timer?
+
+    var isEmpty: Bool { suspensions.isEmpty }
+
+    /// Holds the head until `release`.
+    mutating func hold(_ head: HTTPHead) -> Suspension {
+        self.head = head
+        return suspend()
+    }
+
+    /// Holds the first message until `release`.
+    mutating func hold(_ message: Message) -> Suspension {
+        self.message = message
+        return suspend()
+    }
+
+    private mutating func suspend() -> Suspension {
+        let suspension = Suspension()
+        suspensions.append(suspension)
+        return suspension
+    }
+
+    /// Calls `action` after a time, unless everything is released before.
+    mutating func limit(to time: Duration, of call: Call, _ action: @escaping () -> Void) {
+        if timer == nil { timer = call.timer(after: time, action) }
+    }
+
+    /// Lets held events continue, the first of them with a verdict.
+    mutating func release(_ verdict: Verdict = .next) {
+        let first = takeFirst()
+        let others = suspensions
+        dropAll()
+        first?.resume(verdict)
+        for suspension in others { suspension.resume() }
+    }
+
+    /// Returns the suspension of the first held event, which is for the owner to resume; the others wait on behind it.
+    mutating func takeFirst() -> Suspension? {
+        timer?.cancel()
+        timer = nil
+        return suspensions.isEmpty ? nil : suspensions.removeFirst()
+    }
+
+    /// Removes everything: the call is retried, or the events have left.
+    mutating func dropAll() {
+        timer?.cancel()
+        self = HeldResponse()
+    }
+}
