@@ -16,15 +16,12 @@ public enum Clock {
         }
     }
 
-    /// The time of day.
-    public static var wall: WallTime { WallTime(nanoseconds: read(CLOCK_REALTIME)) }
-
     /// The time of day, which the hand of a test may have set.
+    ///
+    /// A worker asks its loop's clock, which is turned by hand in a rehearsal. Only the daemon's own threads ask the system.
     public var wall: WallTime {
-        switch self {
-        case .system: Self.wall
-        case .manual(let clock): clock.wall ?? Self.wall
-        }
+        if case .manual(let clock) = self, let wall = clock.wall { return wall }
+        return WallTime(nanoseconds: Self.read(CLOCK_REALTIME))
     }
 
     private static func read(_ id: clockid_t) -> Int64 {

@@ -56,8 +56,9 @@ extension CacheInterceptor {
         if isRPC, let index = head.first(.grpcStatus), !head.value(at: index).equals("0") {
             return decidedHere(head, call, fetch)
         }
-        let times = CacheRule.Times(requested: fetch.flight.began, received: now, wall: Clock.wall)
-        if isPlain(call), head.first(Self.date) == nil { head.add(Self.date, HTTPDate.text(of: Clock.wall).span) }
+        let wall = worker.loop.clock.wall
+        let times = CacheRule.Times(requested: fetch.flight.began, received: now, wall: wall)
+        if isPlain(call), head.first(Self.date) == nil { head.add(Self.date, HTTPDate.text(of: wall).span) }
         let hasCredentials = fetch.head.first(.authorization) != nil && !sharesCredentials
         let rule = isRPC ? rpcRule : plan.rule
         if head.status == 304, fetch.validates,

@@ -11,7 +11,7 @@ internal import Types
 extension AccessLogLine {
     /// Begins a line that is written now, with the id of the call.
     public init(about call: Call, to queue: ByteQueue, formatter: TimestampFormatter) {
-        self.init(to: queue, at: Clock.wall, formatter: formatter)
+        self.init(to: queue, at: call.worker.context.loop.clock.wall, formatter: formatter)
         let id = ByteQueue(pool: call.worker.context.buffers)
         call.appendID(to: id)
         field("call", text: id.readable)

@@ -1,3 +1,4 @@
+internal import Events
 internal import HTTP
 
 /// What an upstream adds to the heads of its requests, and takes from those of its responses.
@@ -13,12 +14,12 @@ extension Call {
         let request = request
         if run.firstPerAttempt == nil { request.returnToMarkOrSet() }
         upstream.defaults?.add(to: self)
-        upstream.cookies?.add(to: request)
+        upstream.cookies?.add(to: request, at: worker.context.loop.clock.wall)
     }
 
     /// Puts the cookies that a response sets where its upstream keeps them, if it does.
     func keepCookies(of head: HTTPHead) {
         guard let cookies = upstreamLeg.attempt?.upstream.cookies else { return }
-        cookies.store(from: head, to: request)
+        cookies.store(from: head, to: request, at: worker.context.loop.clock.wall)
     }
 }

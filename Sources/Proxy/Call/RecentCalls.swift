@@ -40,7 +40,7 @@ final class RecentCalls {
         let id = ByteQueue()
         call.appendID(to: id)
         return KeptCall(
-            time: Clock.wall,
+            time: call.worker.context.loop.clock.wall,
             id: id.readable.array,
             text: describe(call),
             // What went well is told of often, and repeated rarely.

@@ -29,7 +29,7 @@ extension Call {
         guard resumption.isUnderWay else {
             // What has a body, or is served here, cannot be asked for once more.
             let isPlainGet = upstreamLeg.hasEnd && record.requestBytes == 0 && !upstreamLeg.isServed
-            let point = isPlainGet && !end ? ResumePoint(head, now: Clock.wall) : nil
+            let point = isPlainGet && !end ? ResumePoint(head, now: worker.context.loop.clock.wall) : nil
             resumption.begin(point, at: worker.context.loop.now)
             if point != nil { watch(resumption) }
             return true

@@ -1,6 +1,5 @@
 internal import Bytes
 internal import Configuration
-internal import Events
 internal import HTTP
 internal import Policy
 internal import PublicSuffixes
@@ -25,9 +24,9 @@ final class CookieStore {
     }
 
     /// Gives a request its cookies, behind those of the caller that have other names.
-    func add(to request: HTTPHead) {
+    func add(to request: HTTPHead, at now: WallTime) {
         let line = line
-        let (origin, now) = (origin(of: request), Self.now)
+        let origin = origin(of: request)
         if let first = request.first(.cookie) {
             jar.append(others: request.value(at: first), to: line, for: origin, at: now)
         }
@@ -38,10 +37,9 @@ final class CookieStore {
     }
 
     /// Takes the cookies that the response to a request sets, which callers do not see unless they are to.
-    func store(from response: HTTPHead, to request: HTTPHead) {
+    func store(from response: HTTPHead, to request: HTTPHead, at now: WallTime) {
         guard var index = response.first(.setCookie) else { return }
         let origin = origin(of: request)
-        let now = Self.now
         while true {
             jar.store(response.value(at: index), from: origin, at: now)
             guard let next = response.first(.setCookie, from: index + 1) else { break }
@@ -49,8 +47,6 @@ final class CookieStore {
         }
         if !isExposed { response.remove(Self.setCookie) }
     }
-
-    private static var now: WallTime { Clock.wall }
 
     private func origin(of request: HTTPHead) -> CookieJar.Origin {
         CookieJar.Origin(

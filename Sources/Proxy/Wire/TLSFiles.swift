@@ -46,7 +46,7 @@ struct TLSFiles {
         guard let certificate, let key else { return nil }
         do throws(TLSIdentity.LoadError) {
             let identity = try TLSIdentity(certificate: certificate, key: key)
-            if identity.expires <= Clock.wall.secondsAndNanoseconds.seconds {
+            if identity.expires <= Clock.system.wall.secondsAndNanoseconds.seconds {
                 let text = "the certificate, or a CA certificate in its chain, has expired"
                 diagnostics.warn("\(files.certificate.path): \(text); renew it", at: files.certificate.mark)
             }

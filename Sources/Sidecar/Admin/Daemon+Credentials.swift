@@ -48,7 +48,7 @@ struct CredentialReport {
     init(_ named: NamedCredential, hasValue: Bool, expiry: WallTime?, error: String?) {
         name = named.name
         kind = named.source.kind
-        let isGood = expiry ?? .max > Clock.wall
+        let isGood = expiry ?? .max > Clock.system.wall
         state = !hasValue ? .failed : isGood ? .valid : .expired
         self.expiry = hasValue ? expiry : nil
         self.error = error

@@ -31,7 +31,7 @@ final class OperationalLog {
 
     private func lead(of level: LogLevel) -> LogfmtLine.Lead {
         guard !Journal.readsStandardError else { return .priority(level.priority) }
-        let now = Clock.wall
+        let now = Clock.system.wall
         return .time(now, formatter)
     }
 

@@ -33,7 +33,7 @@ final class ReloadHistory {
     func succeeded() -> Int {
         generation += 1
         lastRejection = nil
-        lastSuccess = Clock.wall
+        lastSuccess = Clock.system.wall
         return generation
     }
 

@@ -126,7 +126,7 @@ final class TokenFiles {
 
     /// Logs each token that has expired, once, and waits for the next one to do so.
     private func logExpiries() {
-        let now = Clock.wall
+        let now = Clock.system.wall
         for (path, expiry) in expiries.sorted(by: { $0.key < $1.key }) where expiry <= now {
             guard loggedExpiries.updateValue(expiry, forKey: path) != expiry else { continue }
             log.log(.warn, "token expired", ("file", path), ("expired_at", TimestampFormatter.text(expiry)))

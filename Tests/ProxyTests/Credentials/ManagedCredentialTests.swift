@@ -22,7 +22,7 @@ import Time
 
         init(isNamed: Bool = true, _ content: String = "") {
             self.isNamed = isNamed
-            clock.wall = Clock.wall
+            clock.wall = Clock.system.wall
             loop = EventLoop(clock: .manual(clock))
             write(content)
             kept = ManagedCredential(
@@ -63,7 +63,7 @@ import Time
     /// A token that says when it ends.
     private func jwt(endingIn seconds: Int) -> String {
         let queue = ByteQueue()
-        let claims = #"{"exp":\#(Clock.wall.secondsAndNanoseconds.seconds + seconds)}"#
+        let claims = #"{"exp":\#(Clock.system.wall.secondsAndNanoseconds.seconds + seconds)}"#
         queue.append(base64: Array(claims.utf8).span, padded: false)
         return "e30.\(queue.readable.string).c2ln"
     }

@@ -58,7 +58,7 @@ extension ProxyHarness {
         isLate: Bool = false
     ) {
         var state = CredentialState()
-        let wall = Clock.wall
+        let wall = Clock.system.wall
         if let value {
             let credential = Credential(value: Array(value.utf8), expiry: lifetime.map { wall + $0 })
             state = CredentialState(credential, at: clock.now, wall)
