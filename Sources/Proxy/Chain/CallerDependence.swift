@@ -49,8 +49,20 @@ public enum CallerDependence {
         let isInKey = { (name: String) in
             ["authorization", "cookie"].contains(name) || keyParts.contains("header:\(name)")
         }
-        guard let header = tokenHeader(item) else { return parts(of: item.options, unless: isInKey) }
+        guard let header = tokenHeader(item) else { return parts(of: requestRules(item), unless: isInKey) }
         return isInKey(header) ? [] : parts(of: item.options).union((plan as? any DependsOnCaller)?.callerParts ?? [])
+    }
+
+    /// The rules of `headers` for requests: before a cache, those for responses apply to each call apart.
+    private static func requestRules(_ item: ChainItem) -> Node {
+        guard let entries = item.options.entries else { return item.options }
+        let ofRequests = entries.filter { !["response", "trailers"].contains($0.key) }
+        return Node(.mapping(ofRequests), at: item.options.mark)
+    }
+
+    /// Whether the part of an item that depends on `missing` may stand before a cache: it writes no request.
+    static func mayPrecede(_ item: ChainItem, missing: Set<String>) -> Bool {
+        item.kind != "headers" || parts(of: requestRules(item)).isDisjoint(with: missing)
     }
 
     /// The header in which an item puts a token; none if it does not.
@@ -160,14 +172,19 @@ extension ChainPlan {
                 let problem =
                     "\(Diagnostic.quote(item.name)) depends on \(names), but \(Diagnostic.quote(link.name)) gives the "
                     + "responses to other callers"
-                let move = "move \(Diagnostic.quote(item.name)) before it"
-                let advice =
-                    missing.contains("peer.unit")
-                    ? "a \"key\" cannot name units, so \(move)"
-                    : "add \(names) to its \"key\", or \(other > index ? move : "write that header in it")"
+                let advice = Self.advice(item, missing, names, isBehind: other > index)
                 diagnostics.report("\(problem); \(advice)", at: item.kindMark)
             }
         }
+    }
+
+    /// What to write instead, which loads if it is written.
+    private static func advice(_ item: ChainItem, _ missing: [String], _ names: String, isBehind: Bool) -> String {
+        let move = "move \(Diagnostic.quote(item.name)) before it"
+        guard !missing.contains("peer.unit") else { return "a \"key\" cannot name units, so \(move)" }
+        let key = "add \(names) to its \"key\""
+        guard isBehind else { return "\(key), or write that header in it" }
+        return CallerDependence.mayPrecede(item, missing: Set(missing)) ? "\(key), or \(move)" : key
     }
 
     /// Reports what an upstream adds to requests behind an interceptor that gives responses to other callers.
