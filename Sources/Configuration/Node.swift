@@ -72,8 +72,8 @@ public struct Node: Equatable, Sendable {
         switch content {
         case .null: "empty"
         case .scalar: "a single value"
-        case .sequence: "a list"
-        case .mapping: "a mapping"
+        case .sequence(let items): items.isEmpty ? "an empty list" : "a list"
+        case .mapping(let entries): entries.isEmpty ? "an empty mapping" : "a mapping"
         }
     }
 

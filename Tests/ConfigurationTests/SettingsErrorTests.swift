@@ -114,9 +114,9 @@ struct SettingsErrorTests {
             "interceptors: [ { when: { peer: { uid: root } }, log: {} } ]",
             "3:40: \"uid\" cannot be \"root\"; write a whole number from 0 to 4294967294, or a list of them"
         ),
-        ("chains: []", "3:9: \"chains\" cannot be a list; write a mapping of names to lists"),
+        ("chains: []", "3:9: \"chains\" cannot be an empty list; write a mapping of names to lists"),
         ("chains: { a: b }", "3:14: a chain cannot be \"b\"; write a list with items such as \"- metrics: {}\""),
-        ("routes: {}", "3:9: \"routes\" cannot be a mapping; write a list with each item on its own line after \"- \""),
+        ("routes: {}", "3:9: \"routes\" cannot be an empty mapping; write a list with each item on its own line after \"- \""),
         ("routes: [ { upstream: defalt } ]", "3:23: no upstream is named \"defalt\"; did you mean \"default\"?"),
         (
             "routes: [ { name: Users } ]",
