@@ -3,24 +3,14 @@ internal import Policy
 /// The addresses of one priority, among which calls are spread.
 struct AddressGroup {
     let addresses: [UpstreamAddress]
-    /// The weights of all up to each, if they are not all the same.
-    private let sums: [Int]?
+    private let draw: WeightedDraw
 
     /// How often two are drawn before each is looked at.
     private static let draws = 4
 
     private init(_ addresses: [UpstreamAddress]) {
         self.addresses = addresses
-        let first = addresses.first?.weight
-        guard addresses.contains(where: { $0.weight != first }) else {
-            sums = nil
-            return
-        }
-        var sum = 0
-        sums = addresses.map { address in
-            sum += address.share
-            return sum
-        }
+        draw = WeightedDraw(weights: addresses.map(\.weight))
     }
 
     /// The groups of addresses, the one that is used first first.
@@ -33,45 +23,17 @@ struct AddressGroup {
     func lessBusy(_ random: inout Xoshiro256, _ filter: AddressFilter) -> UpstreamAddress? {
         guard addresses.count > 1 else { return addresses.first.flatMap { filter.fits($0) ? $0 : nil } }
         for _ in 0..<Self.draws {
-            let (one, other) = drawTwo(&random)
+            let (first, second) = draw.pair(&random)
+            let (one, other) = (addresses[first], addresses[second])
             switch (filter.fits(one), filter.fits(other)) {
-            // Those with more weight may have more.
-            case (true, true): return one.calls * other.share <= other.calls * one.share ? one : other
+            case (true, true):
+                return draw.prefers(first, with: one.calls, to: second, with: other.calls) ? one : other
             case (true, false): return one
             case (false, true): return other
             case (false, false): continue
             }
         }
         return next(from: Int(random.nextFraction() * Double(addresses.count)), filter)
-    }
-
-    /// Two different ones, by their weights.
-    private func drawTwo(_ random: inout Xoshiro256) -> (UpstreamAddress, UpstreamAddress) {
-        guard let sums else {
-            let bits = random.next()
-            let first = Self.number(bits >> 32, below: addresses.count)
-            let second = Self.number(bits & 0xffff_ffff, below: addresses.count - 1)
-            return (addresses[first], addresses[second < first ? second : second + 1])
-        }
-        let one = draw(sums, &random)
-        for _ in 0..<Self.draws {
-            let other = draw(sums, &random)
-            if other !== one { return (one, other) }
-        }
-        return (one, one)
-    }
-
-    /// A number from 0 up to a bound, of 32 random bits.
-    private static func number(_ bits: UInt64, below bound: Int) -> Int { Int((bits * UInt64(bound)) >> 32) }
-
-    private func draw(_ sums: [Int], _ random: inout Xoshiro256) -> UpstreamAddress {
-        let value = Int(random.nextFraction() * Double(sums[sums.count - 1]))
-        var (low, high) = (0, sums.count - 1)
-        while low < high {
-            let middle = (low + high) / 2
-            if sums[middle] > value { high = middle } else { low = middle + 1 }
-        }
-        return addresses[low]
     }
 
     /// The first that fits, from a place on; none if none does.
@@ -101,9 +63,4 @@ struct AddressGroup {
         bits = (bits ^ bits >> 27) &* 0x94d0_49bb_1331_11eb
         return bits ^ bits >> 31
     }
-}
-
-extension UpstreamAddress {
-    /// Its part of the calls; one without a weight gets almost nothing (RFC 2782).
-    fileprivate var share: Int { weight == 0 ? 1 : weight * 1000 }
 }
