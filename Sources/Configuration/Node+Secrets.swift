@@ -1,3 +1,5 @@
+internal import Bytes
+
 extension Node {
     /// The node with `…` in the place of each text below a key that is named like a secret, such as `authorization`, and of
     /// the query of each URL.
@@ -75,6 +77,8 @@ extension Node.Entry {
         guard key != "key" else { return false }
         let words = key.lowercased().split { "-_. ".contains($0) }
         guard let last = words.last, !["file", "path", "env", "url"].contains(last) else { return false }
+        // No option has a hyphen, so the name is that of a header or a parameter.
+        if key.contains("-"), value.text != nil, SecretName.matches(Array(key.utf8).span) { return true }
         return last == "key" || words.contains { Self.secretWords.contains(String($0)) }
     }
 

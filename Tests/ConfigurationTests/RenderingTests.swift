@@ -75,7 +75,7 @@ struct RenderingTests {
                     remove: [authorization]
                     replace: { proxy-authorization: { pattern: hunter5, with: hunter6 } }
               - token: { file: /run/shown2, token: hunter7, client_secret: { file: /run/shown3, value: hunter8 } }
-              - reject: { code: internal, metadata: { set-cookie: hunter9, x-secret-file: shown4 } }
+              - reject: { code: internal, metadata: { set-cookie: hunter9, x-auth: hunter11, x-sig: hunter12, x-secret-file: shown4 } }
             chains:
               other: [ { respond: { headers: { password: hunter10 }, body: shown5 } } ]
             """

@@ -30,7 +30,7 @@ struct LogPlan: InterceptorPlan {
                 "headers",
                 .strings,
                 example: "user-agent",
-                "Request headers to log, as they go to the upstream. Redacted headers are masked."
+                "Request headers to log, as they go to the upstream. Credentials and redacted headers are masked."
             ),
         ],
         plan: { LogPlan($0, $1) }
@@ -53,11 +53,11 @@ struct LogPlan: InterceptorPlan {
 /// Writes the lines of one worker's calls.
 final class LogInterceptor: Interceptor {
     private let sink: LineSink
-    private let headers: [FieldName]
+    private let headers: [(name: FieldName, isSecret: Bool)]
 
     init(_ plan: LogPlan, on worker: WorkerServices) {
         sink = LineSink(plan.destination, on: worker)
-        headers = plan.headers
+        headers = plan.headers.map { ($0, SecretName.matches($0.bytes.span)) }
     }
 
     func finished(_ call: Call) {
@@ -72,13 +72,15 @@ final class LogInterceptor: Interceptor {
     private func writeHeaders(_ call: Call, to line: inout AccessLogLine) {
         let request = call.request
         line.beginObject("headers")
-        for header in headers {
+        for (header, isSecret) in headers {
             guard let index = request.first(header) else { continue }
-            let name = header.bytes.span
-            if call.redactions.contains(name) {
-                line.field(named: name, text: Redactions.mask)
+            let (name, value) = (header.bytes.span, request.value(at: index))
+            if isSecret || call.redactions.names(name) {
+                line.field(named: name, text: MaskedText.mask)
+            } else if MaskedText.mayHide(value), let masked = MaskedText.masked(value.array) {
+                line.field(named: name, text: masked.span)
             } else {
-                line.field(named: name, text: request.value(at: index))
+                line.field(named: name, text: value)
             }
         }
         line.endObject()

@@ -13,7 +13,8 @@ struct MockRecorder {
     private let memory: MockMemory
     private let number: Int
     private let start: Instant
-    private let redactions: Redactions
+    private let call: Call
+    private var redactions: Redactions { call.redactions }
     /// The longest message that is written.
     let maxMessage: Int
 
@@ -22,21 +23,21 @@ struct MockRecorder {
         guard limit > 0 else { return nil }
         self.memory = memory
         start = context.call.now
-        redactions = context.call.redactions
+        call = context.call
         maxMessage = MockJournal.maxMessage(of: limit)
-        let request = Self.request(context.call, redactions)
+        let request = Self.request(context.call)
         number = memory.begin(MockJournal.Entry(at: context.worker.loop.clock.wall, request: request))
     }
 
-    private static func request(_ call: Call, _ redactions: Redactions) -> [UInt8] {
+    private static func request(_ call: Call) -> [UInt8] {
         let queue = ByteQueue()
         var json = JSONWriter(to: queue)
-        let request = call.request
+        let (request, mask) = (call.request, CallMask(call))
         json.field("call", string: call.shownName)
         json.field("protocol", text: call.protocolName)
         json.beginObject("headers")
         for index in 0..<request.count where !isRepeated(index, in: request) {
-            append(index, of: request, redactions, to: &json)
+            append(index, of: request, mask, to: &json)
         }
         json.endObject()
         json.end()
@@ -50,14 +51,11 @@ struct MockRecorder {
     }
 
     /// Adds a header with all its values.
-    private static func append(_ index: Int, of head: HTTPHead, _ redactions: Redactions, to json: inout JSONWriter) {
+    private static func append(_ index: Int, of head: HTTPHead, _ mask: CallMask, to json: inout JSONWriter) {
         let name = head.name(at: index)
-        guard !redactions.contains(name) else { return json.field(named: name, text: Redactions.mask) }
-        let more = (index + 1..<head.count).filter { head.name(at: $0).equals(name) }
-        guard !more.isEmpty else { return json.field(named: name, text: head.value(at: index)) }
-        let values = [index] + more
-        let joined = Array(values.map { head.value(at: $0).array }.joined(separator: Array(", ".utf8)))
-        json.field(named: name, text: joined.span)
+        let values = (index..<head.count).filter { head.name(at: $0).equals(name) }
+            .map { mask.value(head.value(at: $0), ofField: name) }
+        json.field(named: name, text: Array(values.joined(separator: Array(", ".utf8))).span)
     }
 
     /// The rule of the call is known.
@@ -109,7 +107,16 @@ struct MockRecorder {
 
     /// The call is over.
     func ended(_ end: MockJournal.End, at now: Instant) {
+        let end = shown(end)
         memory.note(number) { if $0.end == nil { $0.end = (now - start, end) } }
+    }
+
+    /// The end without credentials in its text.
+    private func shown(_ end: MockJournal.End) -> MockJournal.End {
+        switch end {
+        case .status(let code, let text) where !text.isEmpty: .status(code, CallMask(call).text(text))
+        case .status, .response, .canceled, .failed: end
+        }
     }
 
     private func payload(_ bytes: [UInt8], _ value: JSONValue?) -> MockJournal.Payload {

@@ -145,15 +145,13 @@ struct RecordForm: Sendable {
     ///   - isShown: whether a field is written at all.
     /// - Returns: the mapping in YAML, on one line.
     func fields(_ head: HTTPHead, isTemplate: Bool, _ call: Call, _ isShown: (String) -> Bool) -> [UInt8] {
+        let mask = CallMask(call)
         var values: [(name: String, value: String)] = []
         for index in 0..<head.count {
             let name = head.name(at: index).string
             guard isShown(name), name.utf8.count < 200 else { continue }
-            var value = "\(Redactions.mask)"
-            if !call.redactions.contains(head.name(at: index)), !ShownURL.isSecret(field: name) {
-                let plain = head.value(at: index).string
-                value = scrub.text(ShownURL.text(plain, ofField: name)) ?? value
-            }
+            let shown = mask.value(head.value(at: index), ofField: head.name(at: index))
+            var value = scrub.text(String(decoding: shown, as: UTF8.self)) ?? "\(Redactions.mask)"
             value = value.replacing("\0", with: " ")
             if let known = values.firstIndex(where: { $0.name == name }) {
                 values[known].value += ", \(value)"
@@ -179,16 +177,19 @@ struct RecordForm: Sendable {
         var parts: [[UInt8]] = []
         var lack: String?
         if let error {
+            let mask = CallMask(call)
             parts.append(Array("code: \(error.code.name)".utf8))
             if !error.message.isEmpty {
                 let queue = ByteQueue()
                 queue.append("message: ")
-                let shown = scrub.text(error.message) ?? "\(Redactions.mask)"
+                let shown = scrub.text(mask.text(error.message)) ?? "\(Redactions.mask)"
                 queue.append(quotedYAML: Self.template(shown.replacing("\0", with: " ")))
                 parts.append(queue.readable.array)
             }
             if !error.details.isEmpty {
-                let isHidden = call.redactions.hasPointers || error.details.contains { scrub.finds(in: $0.value.span) }
+                let isHidden =
+                    call.redactions.hasPointers
+                    || error.details.contains { scrub.finds(in: $0.value.span) || mask.finds(in: $0.value) }
                 let isLong = error.details.reduce(0) { $0 + $1.value.count } > maxMessage
                 if isHidden || isLong {
                     lack = isHidden ? "details that may not be shown" : "details that are too long"

@@ -72,8 +72,8 @@ final class RecordedCall {
         let request = call.request
         let queue = ByteQueue()
         queue.append("---\ncall: ")
-        let name = String(decoding: call.fullName, as: UTF8.self)
-        let shown = ShownURL.text(name)
+        let name = call.fullName
+        let shown = call.shownName
         let written = form.scrub.text(shown) ?? "\(Redactions.mask)"
         queue.append(yaml: written)
         queue.append(text: "\nprotocol: \(call.protocolName)\n")
@@ -89,7 +89,7 @@ final class RecordedCall {
         size = head.count
         budget.held += size
         if written != shown { lack = "a path that may not be shown" }
-        if name.utf8.contains(0) { lack = "a path with a NUL character" }
+        if name.contains(0) { lack = "a path with a NUL character" }
     }
 
     deinit { budget.held -= size + bodySize }

@@ -8,9 +8,8 @@ struct RedactPlan: InterceptorPlan, Redacting, Pointing {
     static let kind = InterceptorKind(
         name: "redact",
         summary: """
-            Masks the values of headers and parts of JSON messages in the logs, tees and traces of its chain, at \
-            any position. These headers are always masked: authorization, cookie, set-cookie, \
-            proxy-authorization, x-api-key and the header of a token.
+            Masks the values of headers and parts of JSON messages in all that Martlet writes or shows about the \
+            calls of its chain, at any position. Headers and parameters that are named like credentials are always masked.
             """,
         options: [
             Option("headers", .strings, example: "x-session", "Headers whose values are masked."),

@@ -153,7 +153,11 @@ final class TraceInterceptor: Interceptor {
         guard let tracing = call.tracing, tracing.exported == nil else { return }
         let isLate = !tracing.context.isSampled
         guard !isLate || isWorthIt(call), buffer.isUsed else { return }
-        let own = attributes.map { SpanRecord.Attribute($0.name, .text($0.value.value(for: call))) }
+        let mask = attributes.isEmpty ? nil : CallMask(call)
+        let own = attributes.map { name, template in
+            let value = template.value(for: call)
+            return SpanRecord.Attribute(name, .text(mask?.text(value) ?? value))
+        }
         buffer.append(call.spanRecords(own, isLate: isLate))
         call.noteExport()
     }

@@ -93,7 +93,7 @@ extension AccessLogLine {
         let (received, request) = (call.received, call.request)
         if let procedure = call.rpcProcedure {
             field("service", text: request.path.extracting(procedure.service))
-            field("method", text: request.path.extracting(procedure.method))
+            field("method", shown: request.path.extracting(procedure.method))
         } else {
             null("service")
             null("method")
@@ -101,12 +101,12 @@ extension AccessLogLine {
         if let rest = call.callerLeg.rest {
             field("http_method", text: rest.httpMethod.span)
             field("host", text: received.authority)
-            field("path", text: rest.path.span)
+            field("path", shown: rest.path.span)
             field("rest_path", text: Array(rest.binding.text.utf8).span)
         } else {
             field("http_method", text: request.method)
             field("host", text: received.authority)
-            field("path", text: request.path)
+            field("path", shown: request.path)
         }
         writeRoute(call)
         if let upstream = call.route.upstream {
@@ -122,6 +122,14 @@ extension AccessLogLine {
         }
         writeAddresses(call.upstreamLeg)
         if let text = call.translationText { field("translated", text: Array(text.utf8).span) }
+    }
+
+    /// Adds a part of a URL without the credentials in it: paths of tokens, or of other URLs.
+    private mutating func field(_ name: StaticString, shown text: Span<UInt8>) {
+        guard MaskedText.mayHide(text), let masked = MaskedText.masked(text.array, .url) else {
+            return field(name, text: text)
+        }
+        field(name, text: masked.span)
     }
 
     /// Adds the address that has responded, or was asked last, and those that were asked before or beside it.
@@ -161,7 +169,7 @@ extension AccessLogLine {
         case .caller: field("decided_by", text: "caller" as StaticString)
         case .interceptor(let name): field("decided_by", text: Array("interceptor:\(name)".utf8).span)
         }
-        if !record.message.isEmpty { field("message", text: record.message.span) }
+        if !record.message.isEmpty { field("message", text: call.shownMessage.span) }
     }
 }
 

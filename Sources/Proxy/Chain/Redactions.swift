@@ -4,21 +4,15 @@ public import HTTP
 
 /// What of the calls of a chain is kept out of all that people read: logs, tees, traces.
 public struct Redactions: Sendable {
-    /// What stands in the place of a value that is not shown.
-    public static let mask: StaticString = "***"
+    /// The replacement for a value that is not shown.
+    public static let mask = MaskedText.mask
 
-    /// The headers that are never shown.
-    private static let always = [
-        "authorization", "cookie", "set-cookie", "proxy-authorization", "x-api-key",
-    ].map(FieldName.init)
+    private var headers: [FieldName]
+    private var pointers: [JSONPointer]
 
-    private var headers = always
-    private var pointers: [JSONPointer] = []
-
-    /// The headers that are never shown, and these; and what is in these places of messages in JSON.
+    /// Creates redactions of these headers, beside those of `SecretName`, and of these places of messages in JSON.
     public init(headers: [FieldName] = [], pointers: [JSONPointer] = []) {
-        self.headers += headers
-        self.pointers = pointers
+        (self.headers, self.pointers) = (headers, pointers)
     }
 
     /// What is kept out here or there.
@@ -27,10 +21,13 @@ public struct Redactions: Sendable {
         pointers += other.pointers.filter { !pointers.contains($0) }
     }
 
-    /// Whether the value of a header is not shown, whose name is in small letters.
+    /// Whether the value of a header, whose name is in small letters, is masked because of its name.
+    public func contains(_ header: Span<UInt8>) -> Bool { names(header) || SecretName.matches(header) }
+
+    /// Whether the chain names a header, whose name is in small letters, beside those that are masked everywhere.
     ///
-    /// The `trailer-` of unary Connect may stand before it.
-    public func contains(_ header: Span<UInt8>) -> Bool {
+    /// The `trailer-` of unary Connect may stand before it. Allocates nothing.
+    public func names(_ header: Span<UInt8>) -> Bool {
         let prefix = "trailer-".utf8.count
         let plain = header.hasPrefix("trailer-") ? header.extracting(prefix..<header.count) : header
         return headers.contains { header.equals($0.bytes) || plain.equals($0.bytes) }

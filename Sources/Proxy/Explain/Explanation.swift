@@ -135,10 +135,7 @@ package struct Explanation {
             lines.append("upstream  \(name), \(url)")
         }
         if let text = call.translationText { lines.append("  translated \(text)") }
-        let isHidden =
-            call.upstreamLeg.isQuery && !call.isTranslated && call.run.chain.redactions.hasPointers
-        let target = isHidden ? "\(request.path.string)?\(Redactions.mask)" : request.target.string
-        lines.append("  \(request.method.string) \(target)")
+        lines.append("  \(request.method.string) \(call.shownTarget(request))")
         if request.authority.count > 0 { lines.append("  host: \(request.authority.string)") }
         describe(request.pairs)
         if request.acceptsTrailers { lines.append("  te: trailers") }
@@ -198,9 +195,9 @@ package struct Explanation {
     }
 
     private mutating func describe(_ fields: [(name: [UInt8], value: [UInt8])]) {
-        let redactions = call.run.chain.redactions
+        let mask = CallMask(call)
         for (name, value) in fields {
-            let shown = redactions.contains(name.span) ? "\(Redactions.mask)" : String(decoding: value, as: UTF8.self)
+            let shown = String(decoding: mask.value(value.span, ofField: name.span), as: UTF8.self)
             lines.append("  \(String(decoding: name, as: UTF8.self)): \(shown)")
         }
     }

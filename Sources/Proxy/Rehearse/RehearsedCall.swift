@@ -95,8 +95,8 @@ package struct RehearsedCall {
     /// The value of a header as it may be shown: what the configuration has is secret, what was given is not.
     package func shown(_ value: String, of name: String) -> String {
         let bytes = Array(name.utf8)
-        let isGiven = givenTokens.contains { !$0.isEmpty && value.contains($0) }
-        return isGiven || !redactions.contains(bytes.span) ? value : "\(Redactions.mask)"
+        guard !givenTokens.contains(where: { !$0.isEmpty && value.contains($0) }) else { return value }
+        return redactions.contains(bytes.span) ? "\(MaskedText.mask)" : MaskedText.masked(value)
     }
 
     private static func texts(_ fields: [(name: [UInt8], value: [UInt8])]) -> [(name: String, value: String)] {

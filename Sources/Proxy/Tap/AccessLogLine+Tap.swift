@@ -68,31 +68,21 @@ extension AccessLogLine {
 
     /// Adds the fields of a head: those of one name are joined.
     private mutating func writeFields(_ head: HTTPHead, _ call: Call) {
+        let mask = CallMask(call)
         beginObject("headers")
         var names: Set<[UInt8]> = []
         for index in 0..<head.count {
             let name = head.name(at: index).array
             guard names.insert(name).inserted else { continue }
             guard !call.hides(name.span) else {
-                field(named: name.span, text: Redactions.mask)
+                field(named: name.span, text: MaskedText.mask)
                 continue
             }
             let values = (index..<head.count).filter { head.name(at: $0).equals(name) }
-                .map { head.value(at: $0).array }
-            let text = String(decoding: Array(values.joined(separator: Array(", ".utf8))), as: UTF8.self)
-            field(named: name.span, text: Array(ShownURL.text(text, ofField: name.span.string).utf8).span)
+                .map { mask.value(head.value(at: $0), ofField: name.span) }
+            field(named: name.span, text: Array(values.joined(separator: Array(", ".utf8))).span)
         }
         endObject()
-    }
-}
-
-extension Call {
-    /// Whether the value of a header, whose name is in small letters, is not shown.
-    ///
-    /// Details of errors are messages. Before the route is known, nobody knows what may be shown.
-    func hides(_ name: Span<UInt8>) -> Bool {
-        !isRouted || redactions.contains(name) || ShownURL.isSecret(field: name.string)
-            || redactions.hasPointers && name.equals("grpc-status-details-bin")
     }
 }
 

@@ -74,11 +74,11 @@ package struct RequestCopy: Sendable {
 
     /// The fields of a head; of those that are not shown, only the names.
     static func fields(_ head: HTTPHead, _ call: Call) -> [Field] {
-        (0..<head.count).map { index in
+        let mask = CallMask(call)
+        return (0..<head.count).map { index in
             let name = head.name(at: index)
             let value = head.value(at: index)
-            let text = value.string
-            let isShown = !call.hides(name) && ShownURL.text(text, ofField: name.string) == text
+            let isShown = value.equals(mask.value(value, ofField: name))
             return Field(name: name.array, value: isShown ? value.array : nil)
         }
     }

@@ -52,6 +52,9 @@ struct ShownMessage {
             if isError, call.redactions.hasPointers, shown["details"] != nil, let place = JSONPointer("/details") {
                 shown.replace(place, by: .string("\(Redactions.mask)"))
             }
+            if isError, case .string(let text)? = shown["message"], let place = JSONPointer("/message") {
+                shown.replace(place, by: .string(CallMask(call).text(text)))
+            }
             content = .json(shown.bytes)
         } else if call.redactions.hasPointers, count > 0 {
             content = .withheld

@@ -14,12 +14,13 @@ extension Call {
         guard rpcProcedure != nil else {
             let received = received
             let method = received.method.array
-            let path = Array(received.path.array.prefix(Self.maxText))
+            let path = received.path.array
+            let shown = Array((MaskedText.masked(path, .url) ?? path).prefix(Self.maxText))
             return (
                 method,
                 [
                     SpanRecord.Attribute("http.request.method", .text(method)),
-                    SpanRecord.Attribute("url.path", .text(path)),
+                    SpanRecord.Attribute("url.path", .text(shown)),
                 ]
             )
         }

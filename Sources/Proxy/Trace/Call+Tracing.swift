@@ -63,6 +63,7 @@ extension Call {
         guard let tracing else { return [] }
         let (name, rpcAttributes) = spanName
         let ended = record.stages.ended
+        let message = shownMessage
         let base = endTime
         func wall(_ time: Instant) -> WallTime { base - (ended - time) }
         let late = isLate ? [SpanRecord.Attribute("martlet.late", .bool(true))] : []
@@ -76,7 +77,7 @@ extension Call {
             end: wall(ended),
             attributes: rpcAttributes + callAttributes + late + attributes,
             events: spanEvents(wall),
-            error: isServerError ? record.message : nil
+            error: isServerError ? message : nil
         )
         let responding = upstreamLeg.attempt?.spanIndex
         let attempts = tracing.attempts.enumerated().map { index, attempt in
@@ -93,7 +94,7 @@ extension Call {
                 start: wall(attempt.start),
                 end: wall(attempt.end ?? ended),
                 attributes: rpcAttributes + attemptAttributes(attempt, result, code) + late,
-                error: isClientError(attempt, result, code) ? (isLast ? record.message : []) : nil
+                error: isClientError(attempt, result, code) ? (isLast ? message : []) : nil
             )
         }
         return [own] + attempts

@@ -146,7 +146,7 @@ struct TestCheck {
 
     private mutating func addRequest(_ section: Section) {
         add("request.method", section.string(ifGiven: "method")) { $0.attempts.last?.method ?? "none" }
-        let shown: (String, RehearsedCall) -> String = { text, _ in ShownURL.text(text) }
+        let shown: (String, RehearsedCall) -> String = { text, _ in MaskedText.masked(text, .url) }
         add("request.path", section.node("path"), ofText: true, into: section.diagnostics, shown: shown) {
             $0.attempts.last.map { .string($0.target) }
         }

@@ -14,7 +14,7 @@ from support.servers.eliza_messages import descriptor_set
 from support.wait import eventually
 
 NASTY = "'\"$`\\!*?[]{}()<>|&;#~ \t=%@^-"
-WORDS = ["'", "''", '"', "$HOME", "${X}", "$(id)", "`id`", "\\", "\\n", "!!", "*", "@/etc/passwd", "-H", "--", ";", "a b", "☃", "%41"]
+WORDS = ["'", "''", '"', "$HOME", "${X}", "$(id)", "`id`", "\\", "\\n", "!!", "*", "@/etc/hosts", "-H", "--", ";", "a b", "☃", "%41"]
 
 
 def visible(bits):

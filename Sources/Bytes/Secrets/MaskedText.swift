@@ -1,0 +1,113 @@
+/// Texts for logs and other people: without the credentials in them.
+///
+/// Credentials are known by their form (user information of URLs, JWTs, `Bearer …`) or by the name before them.
+public enum MaskedText {
+    /// The form of a text, which says where a value in it ends.
+    public enum Form: Sendable {
+        /// A target or URL, perhaps with a method before it: values end at `&` and `#`.
+        case url
+        /// Any other text: values end at white space, too.
+        case text
+    }
+
+    /// The replacement for a value that is not shown.
+    public static let mask: StaticString = "***"
+
+    /// The length of the shortest value that is looked for by itself: shorter ones are often words.
+    public static let minSecret = 6
+    /// The length of the longest text that is looked into; longer ones are masked as a whole.
+    public static let maxText = 64 * 1024
+    /// The maximum number of escapes within escapes.
+    private static let maxDepth = 4
+
+    /// Whether a text has a byte that a credential in it would have; costs a few nanoseconds.
+    public static func mayHide(_ text: Span<UInt8>) -> Bool {
+        hasScheme(text) || text.firstIndex(of: UInt8(ascii: "=")) != nil
+            || text.firstIndex(of: UInt8(ascii: "@")) != nil
+            || text.firstIndex(of: UInt8(ascii: "%")) != nil || text.firstIndex(of: UInt8(ascii: "J")) != nil
+    }
+
+    /// Whether a text may begin with the name of a scheme, such as `Bearer`.
+    private static func hasScheme(_ text: Span<UInt8>) -> Bool {
+        guard text.count > 0 else { return false }
+        switch text[0] | 0x20 {
+        case UInt8(ascii: "b"), UInt8(ascii: "d"), UInt8(ascii: "n"): return text.firstIndex(of: 0x20) != nil
+        default: return false
+        }
+    }
+
+    /// Returns the text with `***` for its credentials, or `nil` if there are none.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - form: The form of the text.
+    ///   - parameter: A name whose values are masked, too, or `nil`.
+    ///   - secrets: Values that are masked wherever they are, if they have at least `minSecret` bytes.
+    /// - Returns: The text to show, or `nil`.
+    public static func masked(
+        _ text: [UInt8],
+        _ form: Form = .text,
+        parameter: String? = nil,
+        secrets: [[UInt8]] = []
+    ) -> [UInt8]? {
+        guard text.count <= maxText else { return Array("\(mask)".utf8) }
+        var ranges = secretRanges(text, form, parameter: parameter.map { Array($0.utf8) }, depth: 0)
+        for secret in secrets where secret.count >= minSecret {
+            var start = 0
+            while let range = text.firstRange(of: secret, from: start) {
+                ranges.append(range)
+                start = range.upperBound
+            }
+        }
+        guard !ranges.isEmpty else { return nil }
+        var (shown, end) = ([UInt8](), 0)
+        for range in union(of: ranges) {
+            shown += text[end..<range.lowerBound]
+            shown += Array("\(mask)".utf8)
+            end = range.upperBound
+        }
+        return shown + text[end...]
+    }
+
+    /// The ranges in order, those that overlap or touch as one.
+    private static func union(of ranges: [Range<Int>]) -> [Range<Int>] {
+        ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { union, range in
+            if let last = union.last, range.lowerBound <= last.upperBound {
+                union[union.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                union.append(range)
+            }
+        }
+    }
+
+    /// Returns the text with `***` for its credentials.
+    public static func masked(_ text: String, _ form: Form = .text, secrets: [[UInt8]] = []) -> String {
+        let bytes = Array(text.utf8)
+        return masked(bytes, form, secrets: secrets).map { String(decoding: $0, as: UTF8.self) } ?? text
+    }
+
+    private static func secretRanges(_ text: [UInt8], _ form: Form, parameter: [UInt8]?, depth: Int) -> [Range<Int>] {
+        let scan = SecretScan(text, form, parameter)
+        var ranges = scan.userInformation + scan.parameters + scan.tokens + scan.schemes
+        if form == .text { ranges += scan.members + scan.fields }
+        guard depth < maxDepth else { return ranges }
+        // A URL within a URL is escaped.
+        for run in scan.escapedRuns {
+            let plain = decoded(text[run])
+            if !secretRanges(plain, .text, parameter: nil, depth: depth + 1).isEmpty { ranges.append(run) }
+        }
+        return ranges
+    }
+
+    /// The bytes that a text with escapes stands for.
+    static func decoded(_ escaped: ArraySlice<UInt8>) -> [UInt8] {
+        let span = escaped.span
+        var (plain, index) = ([UInt8](), 0)
+        while index < span.count {
+            let byte = span.escapedByte(at: index)
+            plain.append(byte ?? span[index])
+            index += byte == nil ? 1 : 3
+        }
+        return plain
+    }
+}
