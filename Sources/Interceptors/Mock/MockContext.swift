@@ -89,5 +89,16 @@ struct MockContext {
         return conditions.firstIndex { !$0.holds(for: view) }
     }
 
+    /// The value in a place of the message that came last, as logs may show it.
+    func shownValue(at pointer: JSONPointer) -> JSONValue? {
+        view(of: message.map(call.redactions.masked))?.value(at: pointer)
+    }
+
+    /// The message that came last, as logs may show it.
+    var shownPayload: [UInt8] {
+        guard call.redactions.hasPointers, !payload.isEmpty else { return payload }
+        return message.map { call.redactions.masked($0).bytes } ?? Array("\(MaskedText.mask)".utf8)
+    }
+
     private func view(of message: JSONValue?) -> MessageView? { message.map { call.view(of: $0, .request) } }
 }

@@ -57,7 +57,7 @@ struct MockEnd: Sendable {
     /// The error; none for success.
     func error(_ context: MockContext) throws(RPCError) -> RPCError? {
         guard code != .ok else { return nil }
-        var error = RPCError(code, String(decoding: message.value(context), as: UTF8.self))
+        var error = RPCError(code, String(decoding: message.value(context, isShown: true), as: UTF8.self))
         for detail in details {
             var value = detail.value
             if let json = detail.json {

@@ -117,7 +117,12 @@ struct MockText: Sendable {
     }
 
     /// The text for a call and a message of it.
-    func value(_ context: MockContext) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - context: The call and its message.
+    ///   - isShown: Whether the text goes into logs, so that it has nothing that `redact` names.
+    /// - Returns: The text.
+    func value(_ context: MockContext, isShown: Bool = false) -> [UInt8] {
         pieces.reduce(into: []) { text, piece in
             switch piece {
             case .template(let template): text += template.value(for: context.call)
@@ -126,14 +131,14 @@ struct MockText: Sendable {
             case .now: text += Array(TimestampFormatter.text(context.worker.loop.clock.wall).utf8)
             case .path(let name): text += context.captures[name] ?? []
             case .query(let name): text += MockURL.parameters(of: context.call).first { $0.name == name }?.value ?? []
-            case .body: text += context.payload
+            case .body: text += isShown ? context.shownPayload : context.payload
             case .random(let count):
                 for _ in 0..<count {
                     let byte = UInt8(truncatingIfNeeded: Int(context.worker.randomFraction() * 256))
                     text += [byte >> 4, byte & 15].map { $0 < 10 ? 0x30 + $0 : 0x57 + $0 }
                 }
             case .json(let pointer):
-                switch context.value(at: pointer) {
+                switch isShown ? context.shownValue(at: pointer) : context.value(at: pointer) {
                 case .string(let value)?: text += Array(value.utf8)
                 case let value?: text += value.bytes
                 case nil: break

@@ -2,6 +2,8 @@ import HTTP2Kit
 import Testing
 import Time
 
+@testable import Proxy
+
 /// Calls that a mock serves, byte by byte.
 @Suite struct MockCallTests {
     private static let head = "1 HEADERS :status: 200 | content-type: application/grpc+json | x-trace: probe"
@@ -15,6 +17,8 @@ import Time
         interceptors: [\(before){probe: {}}, {mock: {name: m, unmatched: next}}\(behind)]
         """
     }
+
+    private static let user = #""user":{"id":1,"pin":"***"}}"#
 
     private func begin(_ harness: ProxyHarness, _ messages: String..., end: Bool = true) -> HTTP2Peer {
         let caller = harness.http2Caller()
@@ -46,6 +50,33 @@ import Time
             harness.settle()
             #expect(harness.eventLog.drain().contains { $0.contains("finished") })
             harness.pass(3600 * .second)
+        }
+    }
+
+    @Test(arguments: [
+        ("no {json:/password}", "no ***"), ("{json:/password}{json:/name}", "***bob"), ("no {json:/name}", "no bob"),
+        ("no {json:/cards/0/number}", "no ***"), ("no {json:/cards/1/number}", "no ***"),
+        ("no {json:/cards/0/kind}", "no visa"), ("no {json:/user}", #"no {"id":1,"pin":"***"}"#),
+        ("no {json:/user/pin}", "no ***"), ("no {json:/user/pin/old}", "no%20"), ("no {json:/none}", "no%20"),
+        ("{message.number} {json:/password}", "1 ***"), ("{{json:/password}}", "{json:/password}"),
+        (
+            "no {body}",
+            #"no {"name":"bob","password":"***","cards":[{"number":"***","kind":"visa"},{"number":"***"}],"# + Self.user
+        ),
+    ])
+    func `an error message of a mock has nothing that redact names`(_ text: String, _ message: String) {
+        let redact = #"{redact: {json: [/password, "/cards/*/number", /user/pin]}}, "#
+        let cards = #"[{"number":41,"kind":"visa"},{"number":42}]"#
+        let body = #"{"name":"bob","password":"zecret","cards":\#(cards),"user":{"id":1,"pin":{"old":7}}}"#
+        for before in ["", redact] {
+            runProxy(configuration("{respond: {code: not_found, message: '\(text)'}}", before: before)) { harness in
+                let end = begin(harness, body).next()
+                #expect(end.contains("grpc-status: 5"))
+                if before == redact { #expect(end.contains(" | grpc-message: \(message)"), "\(end)") }
+                #expect(!before.isEmpty || !end.contains("***"))
+                let recent = harness.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }.joined()
+                #expect(before.isEmpty || !recent.contains("zecret"))
+            }
         }
     }
 
