@@ -50,28 +50,3 @@ extension HTTPHead {
         contentLength = count
     }
 }
-
-extension RESTBinding {
-    /// The message that a response means, as JSON.
-    ///
-    /// - Throws: an error for what is not JSON, and cannot be anything else.
-    func message(ofResponse body: [UInt8], _ head: HTTPHead) throws(RPCError) -> [UInt8] {
-        let type = head.first(.contentType).map { head.value(at: $0).array } ?? []
-        func value(isHTTPBody: Bool) throws(RPCError) -> [UInt8] {
-            if isHTTPBody { return HTTPBody(contentType: type.span, data: body).json }
-            guard !body.isEmpty else { return Array("{}".utf8) }
-            guard type.span.isJSONType else {
-                throw RPCError(.unknown, "the upstream sent an invalid response: its content type is not JSON")
-            }
-            return body
-        }
-        guard case .field(let field) = responseBody else { return try value(isHTTPBody: method.response.isHTTPBody) }
-        let json = ByteQueue()
-        json.append("{")
-        json.append(json: field.steps[0].json)
-        json.append(":")
-        json.append(try value(isHTTPBody: field.isHTTPBody))
-        json.append("}")
-        return json.readable.array
-    }
-}

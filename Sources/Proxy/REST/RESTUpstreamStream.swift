@@ -16,6 +16,8 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
     private let user: any AttemptStreamUser
     private let bindings: [RESTBinding]
     private let types: KnownTypes
+    /// Whether the response is converted for the caller, which reads it.
+    private let isConverted: Bool
     private let worker: Worker
     private let limit: Int
     private var stream: (any HTTPStream)?
@@ -40,6 +42,7 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
         on connection: UpstreamConnection
     ) {
         (self.user, self.bindings, self.types) = (user, bindings, types)
+        isConverted = call.upstreamLeg.conversion != nil
         worker = call.worker
         limit = call.callerLeg.listener.heldMessageLimit
         stream = connection.open(for: self, of: call)
@@ -114,16 +117,12 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
 
     /// The message of the request as Martlet writes it: each field once, by its name in JSON.
     private func canonical(_ json: [UInt8]) throws(RPCError) -> JSONValue {
-        let (wire, text) = (worker.acquireQueue(), worker.acquireQueue())
-        defer {
-            worker.release(wire)
-            worker.release(text)
-        }
+        let text = worker.acquireQueue()
+        defer { worker.release(text) }
+        guard !json.isEmpty else { throw RPCError(.invalidArgument, "the request has no message") }
         do throws(MessageError) {
-            let (codec, type) = (worker.messageCodec, bindings[0].method.request)
-            let drops = types.dropsUnknown
-            try codec.appendMessage(ofJSON: json.span, type, types.set, dropsUnknown: drops, limit: limit, to: wire)
-            try codec.appendJSON(of: wire.readable, type, types.set, limit: limit, to: text)
+            let (codec, type, drops) = (worker.messageCodec, bindings[0].method.request, types.dropsUnknown)
+            try codec.appendJSON(merging: json.span, type, types.set, dropsUnknown: drops, limit: limit, to: text)
         } catch {
             throw RPCError(error.reason == .tooLarge ? .resourceExhausted : .invalidArgument, error.description)
         }
@@ -164,7 +163,8 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
         do throws(RPCError) {
             let plain = try plain(body, head, .response)
             if 200..<300 ~= head.status {
-                message = try binding.message(ofResponse: plain, head)
+                let response = RESTResponse(binding: binding, types: types, limit: limit)
+                message = try response.message(body: plain, head, isConverted: isConverted, on: worker)
                 head.status = 200
             } else {
                 let error = RPCError(restStatus: plain.span, httpStatus: head.status, types, worker.messageCodec)

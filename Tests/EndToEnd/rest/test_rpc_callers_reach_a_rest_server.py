@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import threading
+import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import grpc
@@ -33,7 +34,8 @@ class RestServer:
                 status, kind, content = server.responses.get(self.path, (200, "application/json", b'{"name":"seen"}'))
                 self.send_response(status)
                 self.send_header("content-type", kind)
-                self.send_header("content-length", str(len(content)))
+                if status != 204:
+                    self.send_header("content-length", str(len(content)))
                 self.send_header("seen", "header")
                 self.end_headers()
                 self.wfile.write(content)
@@ -70,18 +72,19 @@ def rest_proxy(martlet, server, schema, tmp_path):
     )
 
 
-@pytest.fixture(params=["connect", "grpc", "grpc-web"])
+@pytest.fixture(params=["connect", "connect-proto", "grpc", "grpc-web", "grpc-web-json"])
 def call(request, rest_proxy, schema):
     """Calls a method with a message as a dictionary: the response as one, or the code, the message and the details."""
     classes = Classes(schema)
-    thing, body = classes["rest.v1.Thing"], classes["google.api.HttpBody"]
+    methods = classes.pool.FindServiceByName(SERVICE).methods_by_name
     protocol = request.param
+    is_json = protocol in ("connect", "grpc-web-json")
 
     def parsed(method, message):
-        return json_format.ParseDict(message, (body if method == "Upload" else thing)())
+        return json_format.ParseDict(message, classes[methods[method].input_type.full_name]())
 
     def shown(method, wire):
-        return json_format.MessageToDict((body if method == "Download" else thing).FromString(wire))
+        return json_format.MessageToDict(classes[methods[method].output_type.full_name].FromString(wire))
 
     def with_grpc(method, message, timeout=None):
         with grpc.insecure_channel(rest_proxy.addresses[0]) as channel:
@@ -92,9 +95,9 @@ def call(request, rest_proxy, schema):
                 return (error.code().value[0], error.details())
 
     def with_grpc_web(method, message, timeout=None):
-        wire = parsed(method, message).SerializeToString()
+        wire = json.dumps(message).encode() if is_json else parsed(method, message).SerializeToString()
         with rest_proxy.http() as http:
-            headers = {"content-type": "application/grpc-web+proto"}
+            headers = {"content-type": f"application/grpc-web+{'json' if is_json else 'proto'}"}
             if timeout:
                 headers["grpc-timeout"] = f"{int(timeout * 1000)}m"
             content = http.post(f"/{SERVICE}/{method}", content=b"\0" + len(wire).to_bytes(4) + wire, headers=headers).content
@@ -106,26 +109,28 @@ def call(request, rest_proxy, schema):
         trailers = dict(line.split(":", 1) for line in frames[-1][1].decode().strip().split("\r\n"))
         if int(trailers["grpc-status"]):
             return (int(trailers["grpc-status"]), trailers["grpc-message"].strip())
-        return shown(method, frames[0][1])
+        return json.loads(frames[0][1]) if is_json else shown(method, frames[0][1])
 
     def with_connect(method, message, timeout=None):
-        headers = {"content-type": "application/json"}
+        headers = {"content-type": "application/json" if is_json else "application/proto"}
         if timeout:
             headers["connect-timeout-ms"] = str(int(timeout * 1000))
         with rest_proxy.http() as http:
-            response = http.post(f"/{SERVICE}/{method}", content=json.dumps(message), headers=headers)
-        return result(response)
+            content = json.dumps(message) if is_json else parsed(method, message).SerializeToString()
+            response = http.post(f"/{SERVICE}/{method}", content=content, headers=headers)
+        return result(method, response)
 
-    def result(response):
+    def result(method, response):
         if response.status_code == 200:
-            return response.json()
+            return response.json() if is_json else shown(method, response.content)
         error = response.json()
         codes = [code.name.lower() for code in sorted(grpc.StatusCode, key=lambda code: code.value[0])]
         codes[1] = "canceled"
         return (codes.index(error["code"]), error["message"])
 
-    function = {"connect": with_connect, "grpc": with_grpc, "grpc-web": with_grpc_web}[protocol]
-    function.protocol = protocol
+    function = {"connect": with_connect, "grpc": with_grpc}.get(protocol.split("-")[0])
+    function = with_grpc_web if "web" in protocol else function
+    function.protocol = protocol.removesuffix("-json").removesuffix("-proto")
     return function
 
 
@@ -190,8 +195,111 @@ def test_errors(call, server):
     for name, expected in {"b": (5, "gone"), "e": (1, "late"), "f": (5, "nowhere"), "g": (3, "odd"), "h": (9, "HTTP status 412")}.items():
         assert call("Get", {"name": name}) == expected, name
     assert call("Get", {"name": "c"})[0] == 14
-    if call.protocol != "connect":
-        assert call("Get", {"name": "d"})[0] in (2, 13)
+    assert call("Get", {"name": "d"})[0] in (2, 13)
+
+
+# A method, and the response of the server; then the message that the caller gets, or the code and words of its error.
+RESPONSES = [
+    ("Get", b'{"name":"x","more":{"a":[1]}}', {"name": "x"}),
+    ("Get", b'{"item":{"name":"i","more":1}}', {"item": {"name": "i"}}),
+    ("Get", b'{"is_on":true,"count":7}', {"isOn": True, "count": "7"}),
+    ("Get", b'{"name":"","count":0,"tags":[]}', {}),
+    ("Get", b'{"name":null,"color":"GREEN","numbers":[1.0]}', {"numbers": [1]}),
+    ("Get", b' {"ttl" : "1.5s"}\n', {"ttl": "1.500s"}),
+    ("Get", b"", {}),
+    ("Get", b'{"name":', (13, "the upstream sent an invalid response: rest.v1.Thing: the JSON ends too early at /name")),
+    ("Get", b"[1]", (13, "rest.v1.Thing: not an object")),
+    ("Get", b"null", (13, "rest.v1.Thing: not valid JSON")),
+    ("Get", b'"x"', (13, "rest.v1.Thing: not an object")),
+    ("Get", b"{}{}", (13, 'not valid JSON: unexpected "{" at byte 2')),
+    ("Get", b" ", (13, "ends too early")),
+    ("Get", b'{"count":"many"}', (13, '"many" is not a value of the type int64 at /count')),
+    ("Get", b'{"name":"a","name":"b"}', (13, "the field comes twice at /name")),
+    ("Get", b'{"isOn":true,"is_on":true}', (13, "the field comes twice at /is_on")),
+    ("Get", b'{"shade":1,"text":"x"}', (13, "another field of the same oneof is there already at /text")),
+    ("Get", b'{"since":"today"}', (13, "is not a time as in RFC 3339 at /since")),
+    ("Get", b'{"name":"\xff"}', (13, "")),
+    ("Tags", b'["a","b"]', {"tags": ["a", "b"]}),
+    ("Tags", b"[]", {}),
+    ("Tags", b"null", {}),
+    ("Tags", b"", {}),
+    ("Tags", b'"a"', (13, "rest.v1.Thing: not a list at /tags")),
+    ("Tags", b'["a"],"name":"evil"', (13, "not valid JSON")),
+    ("Since", b'"2026-01-02T03:04:05Z"', {"since": "2026-01-02T03:04:05Z"}),
+    ("Since", b"", {}),
+    ("Since", b"{}", (13, "google.protobuf.Timestamp: not a string at /since")),
+    ("Nick", b'""', {"nick": ""}),
+    ("Nick", b"", {}),
+    ("Labels", b'{"k":"v"}', {"labels": {"k": "v"}}),
+    ("Labels", b"", {}),
+    ("Labels", b'{"k":1}', (13, "not a value of the type string at /labels/k")),
+    ("Count", b"5", {"count": "5"}),
+    ("Inner", b'{"name":"x","more":1}', {"inner": {"name": "x"}}),
+    ("Now", b'"2026-01-02T03:04:05Z"', "2026-01-02T03:04:05Z"),
+    ("Now", b"", "1970-01-01T00:00:00Z"),
+    ("Value", b'{"a":[1,null]}', {"a": [1, None]}),
+    ("Value", b"", None),
+    ("Purge", b'{"more":1}', {}),
+    ("Purge", b"", {}),
+    ("Text", b'"x"', "x"),
+    ("Text", b"", ""),
+]
+
+
+@pytest.mark.parametrize("status", [200, 201])
+def test_responses_are_read_as_their_type_says(call, server, status):
+    server.responses = Everywhere()
+    for method, content, expected in RESPONSES:
+        server.responses.response = (204 if not content and status == 201 else status, "application/json; charset=utf-8", content)
+        message = {"name": "a"} if method == "Get" else "" if method == "Text" else {}
+        seen = call(method, message)
+        if isinstance(expected, tuple):
+            assert isinstance(seen, tuple), (method, content, seen)
+            seen = (seen[0], expected[1] if expected[1] in urllib.parse.unquote(seen[1]) else seen[1])
+        assert seen == expected, (method, content)
+
+
+def test_callers_of_paths_get_them_likewise(rest_proxy, server):
+    lines = {"Get": "/v1/things/a", "Now": "/v1/now", "Value": "/v1/value", "Text": "/v1/text"}
+    parts = {"Tags": [], "Since": None, "Nick": None, "Labels": {}, "Count": "0", "Inner": {}}
+    server.responses = Everywhere()
+    with rest_proxy.http() as http:
+        for method, content, expected in RESPONSES:
+            server.responses.response = (200, "application/json", content)
+            line = lines.get(method, f"/v1/only/{method.lower()}")
+            seen = http.post("/v1/purge") if method == "Purge" else http.get(line)
+            if isinstance(expected, tuple):
+                assert (seen.status_code, expected[1] in seen.json()["message"]) == (500, True), (method, content, seen.text)
+                continue
+            if method in parts:
+                expected = expected.get(method.lower(), parts[method])
+            assert (seen.status_code, seen.json()) == (200, expected), (method, content, seen.text)
+
+
+class Everywhere:
+    """The same response for each path."""
+
+    response = (200, "application/json", b"{}")
+
+    def get(self, path, _):
+        return self.response
+
+
+def test_bodies_of_callers_of_paths_are_read_too(rest_proxy, server):
+    json_type = {"content-type": "application/json"}
+    with rest_proxy.http() as http:
+        for body in (b'{"name":', b"[1]", b'{"colour":1}', b'{"shade":1,"text":"x"}'):
+            assert http.post("/v1/things", content=body, headers=json_type).json()["code"] == 3, body
+        assert server.requests == []
+        assert http.post("/v1/things", content=b'{"is_on":true}', headers=json_type).status_code == 200
+    assert json.loads(server.requests[-1][1]) == {"isOn": True}
+
+
+def test_a_part_of_a_value_cannot_be_written_in_a_path(call, server):
+    code, text = call("Span", {"ttl": "1s"})
+    assert (code, "GET /v1/spans/{ttl.seconds} has ttl.seconds, a part of a value, in its path" in text) == (12, True), text
+    call("Kin", {"nick": "Bo"})
+    assert server.requests[-1][0] == "GET /v1/kin/Bo"
 
 
 def test_details(rest_proxy, server):
