@@ -117,7 +117,7 @@ enum MockMessage: Sendable {
     /// Whether the message is written in JSON.
     private var isJSON: Bool {
         switch self {
-        case .json, .played, .recorded: true
+        case .json, .empty, .played, .recorded: true
         case .text, .bytes, .echo, .fake: false
         }
     }
