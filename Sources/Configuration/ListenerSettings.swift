@@ -109,8 +109,18 @@ public struct ListenerSettings: Equatable, Sendable {
     ]
 
     private static let limitOptions = [
-        Option("head", .size(in: 1024...1 << 24), default: "64KiB", "The size limit of a request head."),
-        Option("fields", .integer(in: 1...10_000), default: "200", "The limit of header fields in a request head."),
+        Option(
+            "head",
+            .size(in: 1024...1 << 24),
+            default: "64KiB",
+            "The size limit of a request head, and of request trailers."
+        ),
+        Option(
+            "fields",
+            .integer(in: 1...10_000),
+            default: "200",
+            "The limit of header fields in a request head, and in trailers."
+        ),
         Option(
             "request_message",
             .sizeLimit(in: 1...1 << 32),

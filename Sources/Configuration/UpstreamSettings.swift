@@ -28,6 +28,10 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let waiting: Int
         /// The calls that run at once on one HTTP/2 connection, if the upstream allows as many.
         public let streams: Int
+        /// The bytes of a response's head, or of its trailers.
+        public let head: Int
+        /// The fields of a response's head, or of its trailers.
+        public let fields: Int
         /// The bytes of one request's body that are kept, so that it can be retried.
         public let retryBuffer: Int
         /// Where more of it is kept; none is nowhere.
@@ -260,6 +264,18 @@ public struct UpstreamSettings: Equatable, Sendable {
             "The limit of concurrent calls on one HTTP/2 connection. The upstream may set a lower one."
         ),
         Option(
+            "head",
+            .size(in: 1024...1 << 24),
+            default: "64KiB",
+            "The size limit of a response's head, and of its trailers. A larger one costs the call."
+        ),
+        Option(
+            "fields",
+            .integer(in: 1...10_000),
+            default: "200",
+            "The limit of fields in a response's head, and in its trailers. More of them cost the call."
+        ),
+        Option(
             "retry_buffer",
             .size(in: 0...1 << 30),
             default: "64KiB",
@@ -305,6 +321,8 @@ public struct UpstreamSettings: Equatable, Sendable {
             connections: limits.integer("connections"),
             waiting: limits.integer("waiting"),
             streams: limits.integer("streams"),
+            head: limits.size("head"),
+            fields: limits.integer("fields"),
             retryBuffer: limits.size("retry_buffer"),
             spool: limits.has("spool") ? UpstreamSpoolSettings(limits.section("spool")) : nil,
             calls: limits.integer(ifGiven: "calls")

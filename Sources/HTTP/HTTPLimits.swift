@@ -13,6 +13,16 @@ public final class HTTPLimits: Sendable {
     /// How many streams of one HTTP/2 connection may be reset in a burst; a 30th of it per second after that.
     public let resets: Int
 
+    /// The maximum number of bytes of a head that is read only to reject it; a larger one ends its HTTP/2 connection.
+    var rejectedHead: Int { max(16 * head, 2 * 1024 * 1024) }
+
+    /// The maximum number of CONTINUATION frames of a head: as many as the largest one that is read needs, with room for frames
+    /// that are not full.
+    var continuations: Int {
+        let full = rejectedHead / (16 * 1024)
+        return full + full / 4 + 8
+    }
+
     /// Sets the limits.
     public init(
         head: Int = 64 * 1024,

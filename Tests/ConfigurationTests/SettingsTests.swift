@@ -124,6 +124,8 @@ struct SettingsTests {
                     connections: 1024,
                     waiting: 1024,
                     streams: 100,
+                    head: 65_536,
+                    fields: 200,
                     retryBuffer: 65_536,
                     spool: nil,
                     calls: nil
@@ -189,7 +191,19 @@ struct SettingsTests {
                     maxAge: nil
                 )
         )
-        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5, retryBuffer: 0, spool: nil, calls: nil))
+        #expect(
+            eliza?.limits
+                == .init(
+                    connections: 7,
+                    waiting: 0,
+                    streams: 5,
+                    head: 65_536,
+                    fields: 200,
+                    retryBuffer: 0,
+                    spool: nil,
+                    calls: nil
+                )
+        )
     }
 
     @Test func `a spool has a directory, and bounds`() {

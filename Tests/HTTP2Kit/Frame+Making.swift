@@ -109,3 +109,17 @@ extension Code {
         ][rawValue]
     }
 }
+
+extension Frame {
+    /// The bytes of a head in frames of at most `size` bytes.
+    package static func head(_ stream: Int, _ block: [UInt8], end: Bool = false, size: Int = 16 * 1024) -> [UInt8] {
+        let first = block.prefix(size)
+        let flags = (end ? Flag.end : 0) | (first.count == block.count ? Flag.endHeaders : 0)
+        var bytes = Frame(.headers, flags: flags, stream: stream, Array(first)).bytes
+        for start in stride(from: size, to: block.count, by: size) {
+            let last = min(block.count, start + size)
+            bytes += continuation(stream, Array(block[start..<last]), end: last == block.count).bytes
+        }
+        return bytes
+    }
+}

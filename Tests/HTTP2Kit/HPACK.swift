@@ -17,16 +17,44 @@ package enum HPACK {
         [0x80 | UInt8(index)]
     }
 
-    private static func string(_ text: String) -> [UInt8] {
+    /// A string as it is.
+    package static func string(_ text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
-        guard bytes.count >= 127 else { return [UInt8(bytes.count)] + bytes }
-        var prefix: [UInt8] = [127]
-        var rest = bytes.count - 127
+        return length(bytes.count) + bytes
+    }
+
+    /// The length of a string, without Huffman coding unless `flag` is 0x80.
+    package static func length(_ count: Int, flag: UInt8 = 0) -> [UInt8] {
+        guard count >= 127 else { return [flag | UInt8(count)] }
+        var prefix: [UInt8] = [flag | 127]
+        var rest = count - 127
         while rest >= 128 {
             prefix.append(UInt8(rest & 127 | 128))
             rest >>= 7
         }
-        return prefix + [UInt8(rest)] + bytes
+        return prefix + [UInt8(rest)]
+    }
+
+    /// A field whose name and value are Huffman-coded if that makes them shorter; it does not go into the table.
+    package static func compressed(_ name: String, _ value: String) -> [UInt8] {
+        var deflater: OpaquePointer?
+        unsafe _ = nghttp2_hd_deflate_new(&deflater, 4096)
+        defer { unsafe nghttp2_hd_deflate_del(deflater) }
+        var (nameBytes, valueBytes) = (Array(name.utf8), Array(value.utf8))
+        var block = [UInt8](repeating: 0, count: nameBytes.count + 2 * valueBytes.count + 64)
+        let count = unsafe nameBytes.withUnsafeMutableBufferPointer { name in
+            unsafe valueBytes.withUnsafeMutableBufferPointer { value in
+                var field = unsafe nghttp2_nv(
+                    name: name.baseAddress,
+                    value: value.baseAddress,
+                    namelen: name.count,
+                    valuelen: value.count,
+                    flags: UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
+                )
+                return unsafe nghttp2_hd_deflate_hd(deflater, &block, block.count, &field, 1)
+            }
+        }
+        return Array(block[..<count])
     }
 
     /// Reads the heads of one direction of a connection, in order, since each may refer to those before it.

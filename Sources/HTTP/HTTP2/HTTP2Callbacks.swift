@@ -28,7 +28,7 @@ enum HTTP2Callbacks {
         unsafe nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1)
         // What it was that was too much is for the flood guard to say, so it is to be the first to notice.
         unsafe nghttp2_option_set_stream_reset_rate_limit(options, 1 << 32, 1 << 32)
-        unsafe nghttp2_option_set_max_continuations(options, 1000)
+        unsafe nghttp2_option_set_max_continuations(options, .max)
         unsafe nghttp2_option_set_max_outbound_ack(options, 2000)
         unsafe nghttp2_option_set_max_send_header_block_length(options, 1 << 25)
         unsafe nghttp2_option_set_max_reserved_remote_streams(options, 0)

@@ -82,6 +82,12 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
         if end { receivedWhole(stream) }
     }
 
+    override func rejectedTrailers(_ stream: HTTP2Stream, _ error: HTTPError) {
+        let user = stream.user
+        stream.reset(.error(error))
+        user?.wasReset(.error(error))
+    }
+
     /// An upstream that has responded before it had the whole request does not get the rest.
     override func receivedWhole(_ stream: HTTP2Stream) {
         stream.user = nil

@@ -12,11 +12,11 @@ struct HTTP2FloodGuard {
     private var priorities = TokenBucket(200, per: .second, burst: 2000)
     private var windows = TokenBucket(1000, per: .second, burst: 10_000)
     private var continuations = 0
+    /// The maximum number of CONTINUATION frames of one head.
+    private let maxContinuations: Int
 
-    /// The most CONTINUATION frames of one head.
-    private static let maxContinuations = 8
-
-    init(resets: Int) {
+    init(resets: Int, continuations: Int) {
+        maxContinuations = continuations
         self.resets = TokenBucket(max(1, resets / 30), per: .second, burst: resets)
     }
 
@@ -43,7 +43,7 @@ struct HTTP2FloodGuard {
     /// Counts a CONTINUATION frame; the limit, if that was one too many.
     mutating func headContinued() -> HTTP2Limit? {
         continuations += 1
-        return continuations > Self.maxContinuations ? .continuation : nil
+        return continuations > maxContinuations ? .continuation : nil
     }
 
     /// DATA of ours went out, for which the peer may open windows, and send a PING to see how fast it comes.

@@ -85,11 +85,19 @@ struct HTTP2FrameCheck {
         parser.next(in: bytes, from: &position)
     }
 
+    /// The bytes that are left of the payload of the last frame.
+    var left: Int { parser.left }
+
+    /// Goes through bytes of a head that CONTINUATION follows; inside of it, nothing is in doubt.
+    mutating func skip(_ bytes: Span<UInt8>, from start: Int) {
+        var position = start
+        while parser.next(in: bytes, from: &position) != nil {}
+    }
+
     /// Goes through bytes once more, from where `earlier` was; frames in between are no news.
     mutating func goBack(to earlier: HTTP2FrameParser, in bytes: Span<UInt8>, from start: Int) {
         parser = earlier
-        var position = start
-        while parser.next(in: bytes, from: &position) != nil {}
+        skip(bytes, from: start)
     }
 
     /// Whether what the peer has sent since nghttp2 has last caught up may have ended this stream.

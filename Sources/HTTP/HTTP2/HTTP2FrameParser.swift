@@ -13,6 +13,10 @@ struct HTTP2FrameParser {
         let isEmpty: Bool
         /// Where the frame begins in the bytes; 0 if it began before them.
         let start: Int
+        /// The flags of a HEADERS frame that CONTINUATION follows; such a frame is reported on an open stream, too.
+        var longHead: UInt8?
+        /// Whether the frame is an error if its stream is closed.
+        var isDoubted = true
     }
 
     private struct Header {
@@ -36,7 +40,7 @@ struct HTTP2FrameParser {
 
     private let isServer: Bool
     /// How many bytes are left of the preface or of the payload of a frame.
-    private var left: Int
+    private(set) var left: Int
     /// Bytes of a header or a dependency that has come in part, and how many of them.
     private var gathered: UInt64 = 0
     private var gatheredCount = 0
@@ -141,7 +145,8 @@ struct HTTP2FrameParser {
                 begun.add(header.stream)
                 open = header.stream
             }
-            return message(header, isData: false, end: end)
+            let doubt = message(header, isData: false, end: end)
+            return isInHead ? Self.longHead(header, doubt, end: end) : doubt
         case NGHTTP2_RST_STREAM.rawValue:
             ends(header.stream)
         case NGHTTP2_PUSH_PROMISE.rawValue:
@@ -171,6 +176,14 @@ struct HTTP2FrameParser {
     private mutating func ends(_ stream: Int32) {
         if open == stream { open = 0 }
         ending = stream
+    }
+
+    private static func longHead(_ header: Header, _ doubt: Doubt?, end: Int) -> Doubt {
+        let start = max(0, end &- 9)
+        var report = doubt ?? Doubt(stream: header.stream, isData: false, isEmpty: false, start: start)
+        report.isDoubted = doubt != nil
+        report.longHead = header.flags
+        return report
     }
 
     private static func wrong(at start: Int) -> Doubt {

@@ -66,6 +66,18 @@ struct HTTP2HeadReader {
         unsafe lent._withUnsafeGuaranteedRef { add(name, value, to: $0) }
     }
 
+    /// Takes the next field, of which nghttp2 has not read all.
+    mutating func add(_ name: Span<UInt8>, _ field: HTTP2LongField) {
+        taken += max(field.nameCount, name.count) + field.valueCount + 32
+        guard error == nil, let head else { return }
+        guard field.value.count <= maxBytes, taken - 32 * head.count <= maxBytes else { return reject(.headTooLarge) }
+        guard field.nameCount == 0 else { return reject(.fieldName) }
+        if let byte = field.value.first(where: { !HTTP1Grammar.isValue($0) }) {
+            return reject(HTTP1Grammar.error(of: byte))
+        }
+        add(name, field.value.span, to: head)
+    }
+
     private mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) {
         // The 32 bytes that HTTP/2 counts for each field beside its text are not in a head as HTTP/1 has it.
         guard taken - 32 * head.count <= maxBytes else { return reject(.headTooLarge) }

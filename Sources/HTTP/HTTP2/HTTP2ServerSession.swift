@@ -37,7 +37,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         hasOutput()
     }
 
-    package var unfinishedHeadBytes: Int { reader.head == nil ? 0 : reader.size }
+    package var unfinishedHeadBytes: Int { reader.head == nil ? 0 : reader.size + (longHead?.heldBytes ?? 0) }
 
     /// Rejects the stream that the head is for; the others of the connection go on.
     ///
@@ -74,6 +74,16 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         let user = caller.sessionOpened(stream, head: head, end: end)
         // The user may have responded or reset at once, and then it is told nothing any more.
         if stream.position >= 0, !stream.isBrokenOff, !stream.hasEnded { stream.user = user }
+    }
+
+    /// The request is over, and its user may still respond.
+    override func rejectedTrailers(_ stream: HTTP2Stream, _ error: HTTPError) {
+        stream.receiving = .ended
+        let user = stream.user
+        stream.user = nil
+        user?.wasReset(.error(error))
+        // What the user has not answered by now is not answered.
+        if !stream.hasEnded, !stream.isReset { stream.reset(.error(error)) }
     }
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {

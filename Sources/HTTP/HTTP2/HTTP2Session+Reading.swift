@@ -42,9 +42,13 @@ extension HTTP2Session {
     }
 
     func received(name: Span<UInt8>, value: Span<UInt8>) -> Int32 {
-        reader.add(name, value)
+        if longHead != nil, let field = longHead?.takeField() {
+            reader.add(name, field)
+        } else {
+            reader.add(name, value)
+        }
         // A little too much is rejected with a response; what is out of all proportion is an attack.
-        guard reader.error != nil, reader.size > 16 * limits.head else {
+        guard reader.error != nil, reader.size > limits.rejectedHead else {
             return yields ? NGHTTP2_ERR_PAUSE.rawValue : Self.proceed
         }
         return stop(.headerList)
@@ -59,12 +63,7 @@ extension HTTP2Session {
             headBytes += reader.size
         }
         guard reader.kind == .trailers else { return opened(stream, head, reader.error, end: end) }
-        if reader.error == nil {
-            stream.receivedEnd(trailers: head)
-        } else {
-            stream.isMalformed = true
-            reset(stream, .code(.protocolError))
-        }
+        if let error = reader.error { rejectedTrailers(stream, error) } else { stream.receivedEnd(trailers: head) }
         heads.release(head)
     }
 

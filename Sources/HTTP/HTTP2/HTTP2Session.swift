@@ -54,6 +54,8 @@ package class HTTP2Session: HTTPSession {
     var headBytes = 0
     var guardian: HTTP2FloodGuard
     var frames: HTTP2FrameCheck
+    /// The head in several frames that is on its way to nghttp2.
+    var longHead: HTTP2LongHead?
     /// How many bytes wait in all streams for the peer to take them.
     var waiting = 0
     /// How many bytes wait that users do not want yet.
@@ -86,7 +88,7 @@ package class HTTP2Session: HTTPSession {
         heads = resources.heads
         self.limits = limits
         reader = HTTP2HeadReader(limits: limits)
-        guardian = HTTP2FloodGuard(resets: limits.resets)
+        guardian = HTTP2FloodGuard(resets: limits.resets, continuations: limits.continuations)
         frames = HTTP2FrameCheck(isServer: isServer)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         let make = unsafe isServer ? nghttp2_session_server_new3 : nghttp2_session_client_new3
@@ -147,7 +149,8 @@ package class HTTP2Session: HTTPSession {
     /// Counts the head of a message: each may cost much, and thousands may come in one read.
     func countHead() {
         headsInTurn += 1
-        if headsInTurn > Self.headsBeforeYield, owner.hasRunLong { yields = true }
+        // nghttp2 does not pause in a long head, of which it gets other bytes than the peer sent.
+        if longHead == nil, headsInTurn > Self.headsBeforeYield, owner.hasRunLong { yields = true }
     }
 
     /// How many frames wait to be written, DATA aside.
@@ -185,6 +188,8 @@ package class HTTP2Session: HTTPSession {
     func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {}
     /// The head of a stream is complete; what that means depends on the side.
     func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ error: HTTPError?, end: Bool) {}
+    /// The trailers of a stream are beyond a limit, or malformed; what that means depends on the side.
+    func rejectedTrailers(_ stream: HTTP2Stream, _ error: HTTPError) {}
     /// A head begins on a stream that is not known.
     func begin(id: Int32) -> HTTP2Stream? { nil }
     /// The peer takes no more new streams, or has acknowledged a PING, or has changed its settings.

@@ -165,7 +165,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         switch reason {
         case .error(let error):
             worker.counters.badRequest(error.label)
-            fail(RPCError(.invalidArgument, error.text, httpStatus: error.status), by: .martlet)
+            if let limit = error.limit { worker.counters.limitHit(limit) }
+            fail(RPCError(error.code, error.text, httpStatus: error.status), by: .martlet)
         case .shutdown:
             fail(RPCError(.unavailable, "Martlet is stopping, and the drain time is over"), by: .martlet)
         case .canceled, .connectionLost, .code, .unprocessed, .exceeded:

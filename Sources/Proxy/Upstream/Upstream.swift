@@ -103,7 +103,11 @@ public final class Upstream {
         (countExceeded, countShare) = (exceeded, shareIsReached)
         self.logLimiter = logLimiter
         dnsCache = DNSCache(settings.url.endpoint, names: names, loop: context.loop)
-        limits = HTTPLimits(streams: settings.limits.streams)
+        limits = HTTPLimits(
+            head: settings.limits.head,
+            fields: settings.limits.fields,
+            streams: settings.limits.streams
+        )
         self.defaults = defaults
         self.calls = calls
         self.spool = spool

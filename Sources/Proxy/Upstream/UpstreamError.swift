@@ -79,8 +79,9 @@ public enum UpstreamError: Error {
     /// Whether it says something of the address that a call has gone to; a connection that cannot be made is told otherwise.
     var isOfAddress: Bool {
         switch self {
-        case .firstByteTimeout, .attemptTimeout, .stalled, .lost, .cutOff, .reset, .exceeded, .badResponse, .security:
-            true
+        case .firstByteTimeout, .attemptTimeout, .stalled, .lost, .cutOff, .reset, .exceeded, .security: true
+        // A response that is too large is one of its call: other calls of the address may go well.
+        case .badResponse(let error): error.limit == nil
         default: false
         }
     }
@@ -145,8 +146,12 @@ public enum UpstreamError: Error {
             )
         case .untranslatedRequest(let error): error
         case .untranslatedResponse(let error): error.named("upstream \(upstream)")
+        case .badResponse(.headTooLarge):
+            RPCError(.resourceExhausted, "upstream \(upstream): a head exceeds limits.head", httpStatus: 502)
+        case .badResponse(.tooManyFields):
+            RPCError(.resourceExhausted, "upstream \(upstream): a head exceeds limits.fields", httpStatus: 502)
         case .badResponse(let error):
-            RPCError(.unavailable, "upstream \(upstream): malformed response: \(Self.text(error))", httpStatus: 502)
+            RPCError(.unavailable, "upstream \(upstream): malformed response: \(error.text)", httpStatus: 502)
         }
     }
 
@@ -162,18 +167,10 @@ public enum UpstreamError: Error {
     var limit: LimitLabel? {
         switch self {
         case .tooManyWaiting: .waiting
+        case .badResponse(let error): error.limit
         case .untranslatedRequest(let error), .untranslatedResponse(let error):
             error.code == .resourceExhausted ? .heldMessage : nil
         default: nil
-        }
-    }
-
-    /// A fault in words that fit a response: its limits are not those of a listener.
-    private static func text(_ error: HTTPError) -> String {
-        switch error {
-        case .headTooLarge: "the head exceeds 64 KiB"
-        case .tooManyFields: "the head has more than 200 fields"
-        default: error.text
         }
     }
 
