@@ -86,8 +86,6 @@ package enum SessionEnd: Equatable, Sendable {
     /// could destroy the last response on its way.
     case lingering
     /// What is in the output queue is sent, and the connection reset, so that the peer cannot take that for the whole.
-    case reset
-    /// The connection is reset at once.
     case abort
 }
 

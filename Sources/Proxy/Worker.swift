@@ -91,6 +91,7 @@ package final class Worker {
             askForDescriptors: askForDescriptors,
             relieveMemory: relieveMemory
         )
+        services.responseDates = ResponseDates()
     }
 
     /// Makes a worker that connects to upstreams by `network`, if requests for an upstream go to it: `destination` tells.

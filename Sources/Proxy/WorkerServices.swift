@@ -33,6 +33,8 @@ public final class WorkerServices {
         return new
     }
     private var madeFetches: SharedFetches?
+    /// What dates responses of upstreams; nil in rehearsals, whose responses stay as they are written.
+    var responseDates: ResponseDates?
     private var own: [ObjectIdentifier: AnyObject] = [:]
     /// What responds to requests of our own, where nothing is to be sent.
     var rehearsed: RehearsedFetches?

@@ -349,8 +349,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     package func reset(_ reason: HTTPReset) {
         if !isReadOn { user = nil }
         // A response that was broken off must not look like a whole one.
-        guard case .body = writing else { return close(.orderly) }
-        close(reason.keepsQueuedBytes ? .reset : .abort)
+        if case .body = writing { close(.abort) } else { close(.orderly) }
     }
 
     package func pause(_ reason: PauseReason) {

@@ -138,8 +138,6 @@ final class FaultInterceptor: Interceptor {
         case .error(let error):
             return delay > .zero ? wait(delay, call) { $0.resume(.reject(error)) } : .reject(error)
         case .reset:
-            // A reset takes back what has not left yet, and the messages before it are to arrive.
-            let delay = call[stateOf: self]?.messages ?? 0 > 0 ? max(delay, .millisecond) : delay
             return delay > .zero ? wait(delay, call) { $0.resume(.reset) } : .reset
         }
     }

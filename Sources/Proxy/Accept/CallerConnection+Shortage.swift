@@ -65,6 +65,8 @@ extension CallerConnection {
     func shed(_ exchange: StalledCall.Exchange?) -> Int {
         guard exchange == nil else {
             if let user = exchange?.user { user.shed() } else { exchange?.stream.reset(.code(.enhanceYourCalm)) }
+            // The output of a response that was broken off is the memory that is needed.
+            if let wire, wire.endsInReset { wire.abort() }
             return 1
         }
         var calls = 0

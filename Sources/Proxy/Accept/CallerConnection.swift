@@ -386,8 +386,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         switch end {
         case .orderly: finish(.orderly)
         case .lingering: finish(.lingering)
-        case .reset: finish(.reset)
-        case .abort: wire?.abort()
+        case .abort: finish(.reset)
         }
     }
 }

@@ -77,6 +77,14 @@ final class Wire: Watcher, EndOfTurn {
     /// Whether all has been sent, and the wire waits for the peer to close.
     var isLingering: Bool { if case .lingering = state { true } else { false } }
 
+    /// Whether the wire is reset once its output is sent.
+    var endsInReset: Bool {
+        switch state {
+        case .finishing(.reset), .resetting: true
+        case .connecting, .open, .finishing, .lingering, .closed: false
+        }
+    }
+
     /// Sends the output at the end of this turn.
     func outputChanged() {
         beDue()

@@ -17,6 +17,16 @@ pytestmark = [pytest.mark.timeout(240)]
 EXCEPTIONS = {
     "head OPTIONS of an absolute target": "RFC 9112 §3.2.4: the last proxy MUST send `*` for an empty path",
     "head HTTP/1.0 without a host": "RFC 9112 §3.2: without an authority, an empty Host MUST be sent; the others send none",
+    **dict.fromkeys(
+        [
+            "absolute http://a.example/p at a.example:80",
+            "absolute http://a.example:80/p at A.example",
+            "absolute http://a.example:80/p at a.example",
+            "target 'http://a.example:/p'",
+            "target 'http://a.example:80/p'",
+        ],
+        "RFC 9110 §4.2.3: the hosts are the same; the others send the one that Martlet does not, or reject both",
+    ),
     "head HTTP/1.0 with an absolute target and no host": "RFC 9112 §3.2.2: Host MUST be made from the target's",
 }
 # The response is HTTP/2.
