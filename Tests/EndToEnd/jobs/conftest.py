@@ -1,10 +1,8 @@
 """Fixtures: programs that `martlet exec` runs."""
 
-import os
-
 import pytest
 
-from jobs.programs import children
+from jobs.programs import children, is_copy
 from support.wait import eventually
 
 # The tests may run in the background of a shell, which ignores some signals there, and so would the program.
@@ -34,8 +32,7 @@ def program_of():
     def find(proxy):
         proxy.stderr.wait(r" program started\b")
         (number,) = children(proxy.pid)
-        # Until then it is a copy of the daemon.
-        eventually(lambda: os.readlink(f"/proc/{number}/exe") != os.readlink(f"/proc/{proxy.pid}/exe"), what="the program")
+        eventually(lambda: not is_copy(number, proxy.pid), what="the program")
         return number
 
     return find

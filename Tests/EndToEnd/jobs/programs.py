@@ -11,6 +11,12 @@ def children(pid):
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def is_copy(child, pid):
+    """Whether a child is still the copy of its parent that it begins as; every user can see the words of a process."""
+    words = Path(f"/proc/{child}/cmdline").read_bytes()
+    return not words or words == Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
 def state(pid):
     """The state of a process as the kernel shows it, such as T for stopped; X if there is none."""
     try:

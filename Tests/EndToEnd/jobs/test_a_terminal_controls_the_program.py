@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.programs import children, python, state
+from jobs.programs import children, is_copy, python, state
 from jobs.terminal import Terminal
 from support.martlet import BINARY
 from support.wait import eventually
@@ -32,7 +32,7 @@ class Shell(Terminal):
 
     def program(self, martlet):
         found = children(martlet)
-        return found[0] if found and os.readlink(f"/proc/{found[0]}/exe") != str(BINARY.resolve()) else None
+        return found[0] if found and not is_copy(found[0], martlet) else None
 
     def interrupt(self):
         """Types Ctrl-C at the prompt until there is another: bash drops one that comes just as it shows the first."""

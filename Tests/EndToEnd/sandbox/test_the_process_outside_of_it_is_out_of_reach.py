@@ -28,5 +28,6 @@ def test_its_memory_is_not_its_users(martlet, tmp_path):
 
 def test_it_reads_no_standard_input(martlet):
     """Who is in the sandbox can write to a pipe through /proc."""
+    need_root()
     proxy = martlet("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\n", stdin=subprocess.PIPE)
     assert os.readlink(f"/proc/{helper(proxy)}/fd/0") == "/dev/null"
