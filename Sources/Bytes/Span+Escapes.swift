@@ -7,6 +7,19 @@ extension Span<UInt8> {
         return high << 4 | low
     }
 
+    /// Returns the bytes that the text stands for; an escape that is not whole stands for itself.
+    public func unescaped() -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        var index = 0
+        while index < count {
+            let byte = escapedByte(at: index)
+            bytes.append(byte ?? self[index])
+            index += byte == nil ? 1 : 3
+        }
+        return bytes
+    }
+
     /// Whether it is `text` as a query may write it: with escapes, and with `+` for a space; the case of letters counts.
     public func stands(for text: some Collection<UInt8>) -> Bool {
         var index = 0

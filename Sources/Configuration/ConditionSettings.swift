@@ -87,10 +87,10 @@ public struct ConditionSettings: Equatable, Sendable {
     /// Reads a condition and reports what is wrong; the section has no `code` where nobody can ask for one.
     public init(_ section: Section) {
         mark = section.mark
-        services = section.strings("service")
-        methods = section.strings("method")
+        services = section.strings("service").map(Self.normal)
+        methods = section.strings("method").map(Self.normal)
         httpMethods = section.strings("http_method").map { $0.uppercased() }
-        paths = section.strings("path")
+        paths = section.strings("path").map(Self.normal)
         hosts = section.strings("host").map { $0.lowercased() }
         let peer = section.has("peer") ? section.section("peer") : nil
         peerUsers = peer?.integers("uid").map(UInt32.init) ?? []
@@ -103,6 +103,11 @@ public struct ConditionSettings: Equatable, Sendable {
         guard let peer else { return }
         Self.require("unit", of: peer, "a service or a scope, such as app.service", Self.isUnit)
         for key in ["uid", "gid"] { peer.reportIfEmpty(key, write: "what to match") }
+    }
+
+    /// The form in which a path, or a part of one, is compared.
+    private static func normal(_ text: String) -> String {
+        String(decoding: URLPath.normal(part: Array(text.utf8).span), as: UTF8.self)
     }
 
     private static func headers(_ section: Section) -> [HeaderMatcher] {
@@ -126,8 +131,8 @@ public struct ConditionSettings: Equatable, Sendable {
             of: section,
             "a path that starts with /, without a query, unnecessary escapes or dot segments"
         ) {
-            // Requests are compared in one form, and no path is in another.
-            Self.isPath($0) && URLPath.normalized(Array($0.utf8).span) == nil
+            // Requests are forwarded in one form, and no path is in another.
+            Self.isPath($0) && URLPath.forwarded(Array($0.utf8).span) == nil
         }
         Self.require("host", of: section, "a host name without a port, or *.suffix", Self.isHost)
         for key in ["protocol", "code"] where section.knows(key) { section.reportIfEmpty(key, write: "what to match") }

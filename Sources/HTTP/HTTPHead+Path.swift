@@ -1,11 +1,19 @@
 internal import Bytes
 
 extension HTTPHead {
-    /// Brings the path into the form in which it is compared, that of `URLPath`; the query stays as it is.
+    /// Brings the path into the form that is forwarded, that of `URLPath`; the query stays as it is.
     public func normalizePath() {
-        guard var target = URLPath.normalized(path) else { return }
+        guard var target = URLPath.forwarded(path) else { return }
         if self.target.count > path.count { target += [UInt8(ascii: "?")] + query.array }
         setTarget(target.span)
+    }
+
+    /// Calls `body` with the normal form of the path, in which paths are compared; most paths have it already.
+    public func withNormalPath<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        let path = path
+        guard path.firstIndex(of: UInt8(ascii: "%")) != nil else { return body(path) }
+        let normal = URLPath.normal(part: path)
+        return body(normal.span)
     }
 
     /// Whether the bytes can be a path: a `/`, and then nothing that a target cannot have, or that would end the path.

@@ -9,7 +9,7 @@ package struct CookieJar {
     package struct Origin: Sendable {
         /// The host in small letters, without a port.
         package let host: [UInt8]
-        /// The path of the request, without the query.
+        /// The path of the request in its normal form, without the query.
         package let path: [UInt8]
         /// Whether nobody on the way can read what goes there.
         package let isSecure: Bool
@@ -17,7 +17,7 @@ package struct CookieJar {
         /// Makes an origin of its three parts.
         package init(host: [UInt8], path: [UInt8], isSecure: Bool) {
             self.host = host
-            self.path = path
+            self.path = URLPath.normal(path.span)
             self.isSecure = isSecure
         }
     }

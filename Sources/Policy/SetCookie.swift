@@ -9,7 +9,7 @@ package struct SetCookie: Equatable, Sendable {
     package let value: [UInt8]
     /// The attribute `Domain` in small letters, without a dot at its beginning; none if there is none, or an empty one.
     package private(set) var domain: [UInt8]?
-    /// The attribute `Path`; none if there is none, or one that does not begin with a slash.
+    /// The attribute `Path` in the normal form of paths; none if there is none, or one that does not begin with a slash.
     package private(set) var path: [UInt8]?
     /// How many seconds the cookie lives, by `Max-Age`.
     package private(set) var maxAge: Duration?
@@ -50,7 +50,7 @@ package struct SetCookie: Equatable, Sendable {
             let start = value.count > 0 && value[0] == UInt8(ascii: ".") ? 1 : 0
             if value.count > 0 { domain = value.extracting(start..<value.count).array.map(\.lowercasedASCII) }
         } else if name.equalsIgnoringCase("path") {
-            path = value.count > 0 && value[0] == UInt8(ascii: "/") ? value.array : nil
+            path = value.count > 0 && value[0] == UInt8(ascii: "/") ? URLPath.normal(value) : nil
         } else if name.equalsIgnoringCase("secure") {
             isSecure = true
         }

@@ -3,21 +3,7 @@ public import Bytes
 /// The percent-encoding of `grpc-message` (gRPC over HTTP/2, "Responses").
 public enum PercentEncoding {
     /// The bytes `text` stands for; an escape that is broken stands for itself, so this never fails.
-    public static func decode(_ text: Span<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
-        var index = 0
-        while index < text.count {
-            if let byte = text.escapedByte(at: index) {
-                bytes.append(byte)
-                index += 3
-            } else {
-                bytes.append(text[index])
-                index += 1
-            }
-        }
-        return bytes
-    }
+    public static func decode(_ text: Span<UInt8>) -> [UInt8] { text.unescaped() }
 }
 
 extension ByteQueue {

@@ -87,7 +87,9 @@ final class CacheKey {
         bytes.append(byte: 0)
         append(host: host)
         bytes.append(byte: 0)
-        bytes.append(target)
+        let pathEnd = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        bytes.append(normalPath: target.extracting(0..<pathEnd))
+        bytes.append(target.extracting(pathEnd..<target.count))
         resource = bytes.readable.seededHash
         bytes.append(byte: 0)
     }
@@ -96,7 +98,7 @@ final class CacheKey {
         for index in host.indices { bytes.append(byte: host[index].lowercasedASCII) }
     }
 
-    /// Whether a key is of a target that begins like this.
+    /// Whether a key is of a target whose normal form begins like this.
     static func isOf(target prefix: [UInt8], _ key: [UInt8]) -> Bool {
         let key = key.span
         guard let name = key.firstIndex(of: 0), let host = key.firstIndex(of: 0, from: name + 1),

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Caching
 internal import Configuration
 internal import Events
@@ -23,9 +24,10 @@ public final class CacheStore: Sendable {
         state.withLock { ($0.byteCount, $0.count, $0.evictions) }
     }
 
-    /// Removes the responses whose path begins like this; how many there were.
+    /// Removes the responses whose path begins like this, in whatever form; how many there were.
     public func purge(path prefix: [UInt8]) -> Int {
-        state.withLock { $0.purge { CacheKey.isOf(target: prefix, $0) } }
+        let prefix = URLPath.normal(prefix: prefix.span)
+        return state.withLock { $0.purge { CacheKey.isOf(target: prefix, $0) } }
     }
 
     /// Decides with no other thread in between.

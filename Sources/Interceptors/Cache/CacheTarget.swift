@@ -36,24 +36,21 @@ struct CacheTarget {
         let named = rest.extracting(0..<end)
         guard Host.equal(named, caller) || Host.equal(named, host.span) else { return nil }
         let target = rest.extracting(end..<rest.count).array
-        return Self.withoutDots(target.first == UInt8(ascii: "/") ? target : [UInt8(ascii: "/")] + target)
+        return Self.normal(target.first == UInt8(ascii: "/") ? target : [UInt8(ascii: "/")] + target)
     }
 
     private func relative(_ reference: Span<UInt8>) -> [UInt8] {
         guard reference.count > 0 else { return bytes }
         switch reference[0] {
-        case UInt8(ascii: "/"): return Self.withoutDots(reference.array)
+        case UInt8(ascii: "/"): return Self.normal(reference.array)
         case UInt8(ascii: "?"): return path + reference.array
         default:
             let directory = path.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? [UInt8(ascii: "/")]
-            return Self.withoutDots(directory + reference.array)
+            return Self.normal(directory + reference.array)
         }
     }
 
-    private static func withoutDots(_ target: [UInt8]) -> [UInt8] {
-        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
-        return URLPath.withoutDotSegments(Array(target[..<end])) + target[end...]
-    }
+    private static func normal(_ target: [UInt8]) -> [UInt8] { URLPath.normal(target: target.span) }
 }
 
 extension Span<UInt8> {

@@ -191,7 +191,7 @@ final class LimitInterceptor: Interceptor {
         guard let key = plan.key else { return shared.enter(nil, at: call.now) }
         let scratch = scratch
         defer { scratch.removeAll() }
-        key.render(for: call, to: scratch)
+        key.renderNormal(for: call, to: scratch)
         return shared.enter(scratch.readable, at: call.now)
     }
 

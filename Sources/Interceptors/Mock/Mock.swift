@@ -231,7 +231,7 @@ final class Mock: Sendable {
 
     private func candidates(_ context: MockContext) -> [Int] {
         let call = context.call
-        if tape != nil { return byCall[Array(call.shownName.utf8)]?.candidates(context) ?? [] }
+        if tape != nil { return byCall[TapeIdentity.name(of: call)]?.candidates(context) ?? [] }
         let request = call.request
         guard let procedure = call.rpcProcedure else { return general.candidates(context) }
         let list = byMethod[request.path.extracting(procedure.method).array] ?? general

@@ -19,7 +19,7 @@ struct MockURL: Sendable {
     /// Reads the options of a condition; none if it asks nothing of the URL.
     init?(_ when: Section) {
         guard ["url", "template", "query"].contains(where: { when.has($0) }) else { return nil }
-        url = when.node("url").map { JSONTest($0, ofText: true, into: when.diagnostics) }
+        url = when.node("url").map { JSONTest($0, ofText: true, into: when.diagnostics).ofTarget }
         segments = when.has("template") ? Self.segments(when) : nil
         query = (when.node("query")?.entries ?? []).map {
             ($0.key, JSONTest($0.value, ofText: true, into: when.diagnostics))
@@ -41,7 +41,8 @@ struct MockURL: Sendable {
             let problem = "\"template\" has \(Diagnostic.quote(String(part)))"
             when.report("\(problem); write a name such as {id} for a whole segment", at: "template")
         }
-        return text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { part in
+        let normal = String(decoding: URLPath.normal(Array(text.utf8).span), as: UTF8.self)
+        return normal.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { part in
             part.hasPrefix("{") && part.hasSuffix("}") && part.count > 2
                 ? .named(String(part.dropFirst().dropLast())) : .literal(Array(part.utf8))
         }
@@ -55,7 +56,7 @@ struct MockURL: Sendable {
     /// What of a call is not as is asked; none if all is.
     func lack(of call: Call) -> MockRule.Lack? {
         let request = call.request
-        if let url, !url.holds(for: .string(request.target.string)) { return .init(depth: 1, asksFor: "another URL") }
+        if let url, !url.holds(for: .target(request.target)) { return .init(depth: 1, asksFor: "another URL") }
         if segments != nil, captures(of: call) == nil {
             return .init(depth: 1, asksFor: "another path")
         }
@@ -77,7 +78,7 @@ struct MockURL: Sendable {
         var captures: [String: [UInt8]] = [:]
         for (segment, part) in zip(segments, parts) {
             switch segment {
-            case .literal(let literal): guard literal == Array(part) else { return nil }
+            case .literal(let literal): guard literal == URLPath.normal(part: part.span) else { return nil }
             case .named(let name):
                 guard !part.isEmpty else { return nil }
                 captures[name] = Self.unescaped(Array(part), isQuery: false)

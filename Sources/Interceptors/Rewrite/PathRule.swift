@@ -71,7 +71,7 @@ struct PathRule: Sendable {
         if new.first != UInt8(ascii: "/"), !new.isEmpty || !mayBeEmpty {
             section.report("a path must start with \"/\"; write for example /v2", at: "with")
         }
-        return .prefix(prefix, with: new)
+        return .prefix(URLPath.normal(part: prefix.span), with: new)
     }
 
     private static func pattern(_ section: Section) -> Change {
@@ -101,13 +101,16 @@ struct PathRule: Sendable {
         let path = request.path
         switch change {
         case .template(let template): template.render(for: call, to: queue)
-        case .prefix(let prefix, let new) where path.hasPrefix(prefix) && path.endsSegment(at: prefix.count):
+        case .prefix(let prefix, let new):
+            let (beginning, end) = URLPath.normalBeginning(of: path, count: prefix.count)
+            guard beginning == prefix, path.endsSegment(at: end) else { return queue.append(path) }
             queue.append(new)
-            queue.append(path.extracting(prefix.count..<path.count))
+            queue.append(path.extracting(end..<path.count))
             if queue.isEmpty { queue.append(byte: UInt8(ascii: "/")) }
         case .pattern(let pattern, let replacement):
-            if !pattern.replaceAll(in: path, with: replacement, into: queue) { queue.append(path) }
-        case .prefix, .none: queue.append(path)
+            let isChanged = request.withNormalPath { pattern.replaceAll(in: $0, with: replacement, into: queue) }
+            if !isChanged { queue.append(path) }
+        case .none: queue.append(path)
         }
     }
 }

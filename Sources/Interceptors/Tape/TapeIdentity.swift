@@ -7,7 +7,7 @@ internal import Proxy
 
 /// What tells a recorded request from others: the call, its first message, and the headers that are to count.
 struct TapeIdentity: Sendable {
-    /// `pkg.Service/Method`, or the HTTP method and the target.
+    /// `pkg.Service/Method`, or the HTTP method and the target with its path in the normal form.
     let call: [UInt8]
     let first: TapeMessage?
     /// The codec of its messages, which can be another for callers if the types are known.
@@ -18,7 +18,7 @@ struct TapeIdentity: Sendable {
     init(_ document: Section, _ form: TapeForm) {
         self.form = form
         codec = document.string("codec") == "proto" ? .proto : document.string("codec") == "json" ? .json : .other
-        call = Array(document.string("call").utf8)
+        call = Self.normal(document.string("call"))
         let recorded = document.section("request").map("headers")
         headers = form.headers.map { name in
             let value = recorded.first { FieldName($0.name) == name }?.text ?? ""
@@ -34,7 +34,17 @@ struct TapeIdentity: Sendable {
     }
 
     /// Whether a call has the name that was recorded, without what was not to be shown.
-    func isOf(_ call: Call) -> Bool { Array(call.shownName.utf8) == self.call }
+    func isOf(_ call: Call) -> Bool { Self.name(of: call) == self.call }
+
+    /// Returns the name of a call, as it is compared with that of a recorded one.
+    static func name(of call: Call) -> [UInt8] { normal(call.shownName) }
+
+    /// The name of a call with the path in its normal form: a tape may be written by hand, or cut.
+    private static func normal(_ name: String) -> [UInt8] {
+        let parts = name.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard parts.count == 2, parts[1].first == UInt8(ascii: "/") else { return Array(name.utf8) }
+        return parts[0] + [UInt8(ascii: " ")] + URLPath.normal(target: Array(parts[1]).span)
+    }
 
     /// What of the head is not as recorded; none if all is.
     func lackOfHead(_ call: Call) -> String? {

@@ -107,8 +107,9 @@ public final class Condition: Sendable {
     private func pathHolds(_ call: Call) -> Bool {
         guard !paths.isEmpty else { return true }
         let request = call.request
-        let path = request.path
-        return paths.contains { $0.last == UInt8(ascii: "/") ? path.hasPrefix($0) : path.equals($0) }
+        return request.withNormalPath { path in
+            paths.contains { $0.last == UInt8(ascii: "/") ? path.hasPrefix($0) : path.equals($0) }
+        }
     }
 
     private func hostHolds(_ call: Call) -> Bool {

@@ -113,8 +113,12 @@ package final class RouteTable: @unchecked Sendable {
         consider(general, call, &best)
         let request = call.request
         let path = request.path
-        if !byPath.isEmpty { consider(byPath[path.fnv1a], call, &best) }
-        if !byPrefix.isEmpty { considerPrefixes(of: path, call, &best) }
+        if !byPath.isEmpty || !byPrefix.isEmpty {
+            request.withNormalPath { path in
+                consider(byPath[path.fnv1a], call, &best)
+                if !byPrefix.isEmpty { considerPrefixes(of: path, call, &best) }
+            }
+        }
         if !byProcedure.isEmpty || !byService.isEmpty, let procedure = call.rpcProcedure {
             let full = path.extracting(procedure.service.lowerBound..<procedure.method.upperBound)
             consider(byProcedure[full.fnv1a], call, &best)

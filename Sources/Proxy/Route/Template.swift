@@ -93,12 +93,22 @@ public final class Template: Sendable {
         for piece in pieces { append(piece, of: call, to: queue) }
     }
 
-    /// Appends the value with a byte of 0 behind each part that comes from the call, so that no two values are written alike.
+    /// Appends the value as it is compared: a path has one form in it, however the caller wrote it.
+    public func renderNormal(for call: Call, to queue: ByteQueue) {
+        for piece in pieces { appendNormal(piece, of: call, to: queue) }
+    }
+
+    /// Appends the value as it is compared, with a byte of 0 behind each part that comes from the call, so that no two values are written alike.
     public func renderKey(for call: Call, to queue: ByteQueue) {
         for piece in pieces {
-            append(piece, of: call, to: queue)
+            appendNormal(piece, of: call, to: queue)
             queue.append(byte: 0)
         }
+    }
+
+    private func appendNormal(_ piece: Piece, of call: Call, to queue: ByteQueue) {
+        let request = call.request
+        if case .path = piece { queue.append(normalPath: request.path) } else { append(piece, of: call, to: queue) }
     }
 
     /// Appends the value as part of a URL: what comes from the call is escaped, so that it ends nothing and adds nothing.

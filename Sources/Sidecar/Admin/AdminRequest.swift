@@ -23,7 +23,7 @@ extension AdminRequest {
     /// Reads a request that came to an address of this kind.
     init(_ head: HTTPHead, to access: AdminAccess) {
         method = head.method.string
-        path = head.path.string
+        path = String(decoding: URLPath.normal(head.path), as: UTF8.self)
         query = AdminQuery(head.query)
         metricFormat = PrometheusText.Format(accept: head)
         originError = access.error(for: BrowserOrigin(head))

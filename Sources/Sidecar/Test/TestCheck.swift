@@ -57,12 +57,14 @@ struct TestCheck {
         _ place: String,
         _ node: Node?,
         ofText: Bool,
+        ofTarget: Bool = false,
         into diagnostics: Diagnostics,
         shown: @escaping (String, RehearsedCall) -> String = { text, _ in text },
         _ seen: @escaping (RehearsedCall) -> JSONValue?
     ) {
         guard let node else { return }
-        let test = JSONTest(node, ofText: ofText, into: diagnostics)
+        let written = JSONTest(node, ofText: ofText, into: diagnostics)
+        let test = ofTarget ? written.ofTarget : written
         let expected = ofText ? node.line : node.jsonLine
         add { call, _, _ in
             let seen = seen(call)
@@ -147,8 +149,9 @@ struct TestCheck {
     private mutating func addRequest(_ section: Section) {
         add("request.method", section.string(ifGiven: "method")) { $0.attempts.last?.method ?? "none" }
         let shown: (String, RehearsedCall) -> String = { text, _ in MaskedText.masked(text, .url) }
-        add("request.path", section.node("path"), ofText: true, into: section.diagnostics, shown: shown) {
-            $0.attempts.last.map { .string($0.target) }
+        let node = section.node("path")
+        add("request.path", node, ofText: true, ofTarget: true, into: section.diagnostics, shown: shown) {
+            $0.attempts.last.map { .target(Array($0.target.utf8).span) }
         }
         addFields("request.headers", section.node("headers"), section.diagnostics) { $0.attempts.last?.headers ?? [] }
         addMessages("request", section, .request) { $0.attempts.last?.messages ?? [] }

@@ -23,6 +23,8 @@ struct PathTemplate: Equatable {
     private(set) var variables: [Variable] = []
     /// What follows the last segment behind a colon.
     private(set) var customVerb: [UInt8]?
+    /// The form in which the custom verb is compared.
+    private(set) var normalVerb: [UInt8]?
 
     /// Reads a template; none if it is not valid.
     init?(_ text: String) {
@@ -33,6 +35,7 @@ struct PathTemplate: Equatable {
                 return nil
             }
             customVerb = Array(rest)
+            normalVerb = URLPath.normal(part: rest.span)
         }
         // What follows all that is left could never be met.
         guard !segments.dropLast().contains(.rest) else { return nil }

@@ -112,8 +112,9 @@ public final class RESTBinding: Sendable {
         let bytes = Array(text.utf8)
         guard !bytes.span.leadsElsewhere else { return false }
         guard variable.isPath else {
-            if case .literal(let name) = template.segments[variable.segments.lowerBound] { return bytes == name }
-            return !text.isEmpty
+            let segment = template.segments[variable.segments.lowerBound]
+            guard case .literal(let name) = segment else { return !text.isEmpty }
+            return bytes == name.span.unescaped()
         }
         let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
         // Two slashes at the beginning are an authority to some.
@@ -124,7 +125,7 @@ public final class RESTBinding: Sendable {
         }
         return zip(parts, expected).allSatisfy { part, segment in
             switch segment {
-            case .literal(let name): part == name
+            case .literal(let name): part.span.unescaped() == name.span.unescaped()
             case .one: !part.isEmpty
             case .rest: true
             }
@@ -143,14 +144,7 @@ extension Span<UInt8> {
     /// Whether a part of a path is `.` or `..` for some reader: they undo escapes at different times, take a backslash for a slash,
     /// and pass over what follows a semicolon (RFC 3986 §5.2.4).
     fileprivate var leadsElsewhere: Bool {
-        var plain: [UInt8] = []
-        var index = 0
-        while index < count {
-            let byte = escapedByte(at: index)
-            plain.append(byte ?? self[index])
-            index += byte == nil ? 1 : 3
-        }
-        return plain.split { "/\\".utf8.contains($0) }.contains { part in
+        unescaped().split { "/\\".utf8.contains($0) }.contains { part in
             let name = part.prefix { $0 != UInt8(ascii: ";") }
             return !name.isEmpty && name.count <= 2 && name.allSatisfy { $0 == UInt8(ascii: ".") }
         }

@@ -48,7 +48,7 @@ public final class RESTTable: Sendable {
         for (index, binding) in bindings.enumerated() {
             let node = Self.node(of: binding.template, in: &nodes)
             for other in nodes[node].bindings.map({ bindings[$0] })
-            where other.template.customVerb == binding.template.customVerb && other.httpMethod == binding.httpMethod {
+            where other.template.normalVerb == binding.template.normalVerb && other.httpMethod == binding.httpMethod {
                 let (one, two) = (other.method.fullName, binding.method.fullName)
                 let text = "\(one) and \(two) are called by the same path: \(other.text) and \(binding.text)"
                 problems.append(.init(source: "", text: text))
@@ -65,7 +65,7 @@ public final class RESTTable: Sendable {
         for segment in template.segments {
             let next =
                 switch segment {
-                case .literal(let name): nodes[node].literals[name]
+                case .literal(let name): nodes[node].literals[URLPath.normal(part: name.span)]
                 case .one: nodes[node].one
                 case .rest: nodes[node].rest
                 }
@@ -76,7 +76,7 @@ public final class RESTTable: Sendable {
             let new = nodes.count
             nodes.append(Node())
             switch segment {
-            case .literal(let name): nodes[node].literals[name] = new
+            case .literal(let name): nodes[node].literals[URLPath.normal(part: name.span)] = new
             case .one: nodes[node].one = new
             case .rest: nodes[node].rest = new
             }
@@ -98,9 +98,8 @@ public final class RESTTable: Sendable {
         if nodes[0].one != nil || nodes[0].rest != nil { return true }
         let end = path.firstIndex(of: UInt8(ascii: "/"), from: 1) ?? path.count
         let colon = path.firstIndex(of: UInt8(ascii: ":"), from: 1) ?? path.count
-        let first = path.extracting(1..<end).array
-        if nodes[0].literals[first] != nil { return true }
-        return colon < end && nodes[0].literals[path.extracting(1..<colon).array] != nil
+        if nodes[0].literals[URLPath.normal(part: path.extracting(1..<end))] != nil { return true }
+        return colon < end && nodes[0].literals[URLPath.normal(part: path.extracting(1..<colon))] != nil
     }
 
     /// What a request with this HTTP method and path calls.
@@ -130,7 +129,8 @@ public final class RESTTable: Sendable {
             if let found = leaf(&search, node) { return found }
         } else {
             let range = search.segments[place]
-            if let next = node.literals[Array(search.path[range])], let found = find(&search, next, place + 1) {
+            let name = URLPath.normal(part: search.path[range].span)
+            if let next = node.literals[name], let found = find(&search, next, place + 1) {
                 return found
             }
             if !range.isEmpty, let next = node.one, let found = find(&search, next, place + 1) { return found }
@@ -140,7 +140,7 @@ public final class RESTTable: Sendable {
     }
 
     private func leaf(_ search: inout Search, _ node: Node) -> Int? {
-        let fitting = node.bindings.filter { bindings[$0].template.customVerb == search.suffix }
+        let fitting = node.bindings.filter { bindings[$0].template.normalVerb == search.suffix }
         if let exact = fitting.first(where: { bindings[$0].httpMethod == search.method }) { return exact }
         if let any = fitting.first(where: { bindings[$0].httpMethod == [UInt8(ascii: "*")] }) { return any }
         search.others += fitting
@@ -154,7 +154,7 @@ private struct Search {
     let path: [UInt8]
     /// The segments, without the slashes.
     private(set) var segments: [Range<Int>] = []
-    /// What follows the last colon, if that is no part of a segment.
+    /// The normal form of the text behind the last colon, if that is no part of a segment.
     private(set) var suffix: [UInt8]?
     /// The bindings that fit but for their HTTP method.
     var others: [Int] = []
@@ -180,7 +180,8 @@ private struct Search {
     mutating func cut(at colon: Int) -> Range<Int> {
         let whole = segments.removeLast()
         segments.append(whole.lowerBound..<colon)
-        suffix = Array(path[(colon + 1)...])
+        let verb = path[(colon + 1)...]
+        suffix = URLPath.normal(part: verb.span)
         return whole
     }
 

@@ -260,8 +260,9 @@ final class Balancer {
     }
 
     private static func hash(_ key: Template, _ call: Call) -> UInt64? {
-        let value = key.value(for: call)
-        return value.isEmpty ? nil : value.span.fnv1a
+        let value = ByteQueue()
+        key.renderNormal(for: call, to: value)
+        return value.isEmpty ? nil : value.readable.fnv1a
     }
 
     // MARK: Addresses
