@@ -10,7 +10,7 @@ enum HTTP1Writer {
         writeFields(of: head, to: queue)
         if head.acceptsTrailers { queue.append("te: trailers\r\nconnection: te\r\n") }
         if head.expectsContinue, framing != .none { queue.append("expect: 100-continue\r\n") }
-        if framing == .none, expectsLength(head.method) { queue.append("content-length: 0\r\n") }
+        if framing == .none, head.expectsLength { queue.append("content-length: 0\r\n") }
         writeFraming(framing, to: queue)
         queue.append("\r\n")
     }
@@ -65,9 +65,12 @@ enum HTTP1Writer {
             queue.append("\r\n")
         }
     }
+}
 
-    /// Whether a request with this method and without a body says so (RFC 9110 §8.6).
-    private static func expectsLength(_ method: Span<UInt8>) -> Bool {
-        method.equals("POST") || method.equals("PUT") || method.equals("PATCH")
+extension HTTPHead {
+    /// Whether HTTP/1.1 says that no body follows the head of the request (RFC 9110 §8.6).
+    package var expectsLength: Bool {
+        let method = method
+        return method.equals("POST") || method.equals("PUT") || method.equals("PATCH")
     }
 }

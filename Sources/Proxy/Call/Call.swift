@@ -87,7 +87,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         let request = worker.acquireHead()
         request.copy(head)
         upstreamLeg = UpstreamLeg(classification, pathVersion: request.targetVersion)
-        flows.request.hasArrived = end
+        (flows.request.hasArrived, flows.request.hasBody) = (end, !end)
         response = CallResponse(upstreamLeg.makeReader(messageLimit: listener.responseMessageLimit))
         record.stages.arrived = worker.context.loop.now
         ledger = TimeLedger(at: record.stages.arrived)

@@ -8,6 +8,8 @@ internal import Time
 struct Flow {
     /// Its end has come; kept for the request alone.
     var hasArrived = false
+    /// Whether a body, which may be empty, follows the head; kept for the request alone.
+    var hasBody = false
     /// How the body is looked at, once that is known.
     var form: BodyForm?
     /// Finds the messages of a body that has envelopes; elsewhere while hooks run, as those may end the call.

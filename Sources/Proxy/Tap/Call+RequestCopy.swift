@@ -49,7 +49,8 @@ extension Call {
             fields: RequestCopy.fields(head, self),
             trailers: sent.trailers.map { RequestCopy.fields($0, self) } ?? [],
             body: sent.hasBody ? body : .none,
-            hasLength: head.contentLength != nil,
+            // Without a body, HTTP/1.1 goes by the method, whatever the caller has said.
+            hasLength: sent.hasBody || sent.version == .http2 ? head.contentLength != nil : head.expectsLength,
             acceptsTrailers: head.acceptsTrailers,
             rpcProtocol: isREST ? .http : upstreamLeg.spoken,
             messages: isTranslated || isREST || !sent.hasEnded ? nil : messages(of: sent.body, compressionUpstream)
@@ -58,8 +59,9 @@ extension Call {
 
     private func callerBody(_ head: HTTPHead) -> RequestCopy.Body {
         let hasArrived = flows.request.hasArrived
+        guard flows.request.hasBody else { return .none }
         guard let tap else {
-            return record.requestBytes == 0 && hasArrived ? .none : .missing("no tap was open")
+            return record.requestBytes == 0 && hasArrived ? .bytes([]) : .missing("no tap was open")
         }
         return copied(tap.requestBody, hasEnded: hasArrived, of: head, rpcProtocol, isOwn: true)
     }
@@ -73,7 +75,7 @@ extension Call {
         isOwn: Bool
     ) -> RequestCopy.Body {
         guard hasEnded else { return .missing("the call ended before its whole body arrived") }
-        guard body.count > 0 else { return .none }
+        guard body.count > 0 else { return .bytes([]) }
         guard body.isWhole else {
             return .missing("it has \(body.count) bytes, and at most \(RequestCopy.maxBody) are kept")
         }

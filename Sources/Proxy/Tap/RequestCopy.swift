@@ -16,7 +16,9 @@ package struct RequestCopy: Sendable {
 
     /// The body.
     package enum Body: Equatable, Sendable {
+        /// The head ends the request.
         case none
+        /// A body, which may be empty: chunks or frames without a length can end before the first byte.
         case bytes([UInt8])
         /// Its parts that are not shown are `***`.
         case masked([UInt8])

@@ -9,6 +9,7 @@ struct ShellCommand {
     private var input: [UInt8]?
     private var requirement = ""
     private var filter = ""
+    private var allowance = ""
 
     /// Begins with the name of a program and its first words.
     init(_ start: String) { lines = [Array(start.utf8)] }
@@ -34,6 +35,9 @@ struct ShellCommand {
     /// Pipes what the command prints into another one.
     mutating func pipe(into command: String) { filter = " | \(command)" }
 
+    /// Lets the command succeed if it exits with this code.
+    mutating func allow(exitCode: Int) { allowance = " || test $? -eq \(exitCode)" }
+
     /// The text, without a line feed at its end.
     var text: String {
         var notes = comments
@@ -45,7 +49,7 @@ struct ShellCommand {
             bytes += Array("printf %s ".utf8) + ShellWord(queue.readable.array).text + Array(" | base64 -d | ".utf8)
         }
         bytes += Array(requirement.utf8)
-        bytes += Array(lines.joined(separator: Array(" \\\n  ".utf8))) + Array(filter.utf8)
+        bytes += Array(lines.joined(separator: Array(" \\\n  ".utf8))) + Array((filter + allowance).utf8)
         return String(decoding: bytes, as: UTF8.self)
     }
 }
