@@ -142,10 +142,10 @@ final class HTTP2Stream: HTTPStream {
     /// Whether this side has broken the stream off.
     var isBrokenOff: Bool { isReset || laterReset != nil }
 
-    /// Whether a part of a response is queued that RST_STREAM, which overtakes DATA and voids HEADERS, would destroy.
+    /// Whether bytes of a response are queued that RST_STREAM, which overtakes DATA and voids HEADERS, would destroy.
     private func mustSend(before reason: HTTPReset) -> Bool {
         guard session.isServer, sending == .body, position >= 0, !isBrokenOff else { return false }
-        return reason.keepsQueuedBytes && (queuedBytes > 0 || output == .queued)
+        return reason.keepsQueuedBytes && queuedBytes > 0
     }
 
     /// Resets the stream, whatever of it is queued.
