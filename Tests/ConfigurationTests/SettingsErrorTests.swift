@@ -59,7 +59,7 @@ struct SettingsErrorTests {
         ("interceptors: [ {} ]", "3:17: an interceptor needs a kind; add for example \"metrics: {}\""),
         (
             "interceptors: [ [] ]",
-            "3:17: an interceptor cannot be a list; write a kind and its options, such as \"metrics: {}\""
+            "3:17: an interceptor cannot be an empty list; write a kind and its options, such as \"metrics: {}\""
         ),
         (
             "interceptors:\n  - token: {}\n    log: {}",
@@ -116,7 +116,10 @@ struct SettingsErrorTests {
         ),
         ("chains: []", "3:9: \"chains\" cannot be an empty list; write a mapping of names to lists"),
         ("chains: { a: b }", "3:14: a chain cannot be \"b\"; write a list with items such as \"- metrics: {}\""),
-        ("routes: {}", "3:9: \"routes\" cannot be an empty mapping; write a list with each item on its own line after \"- \""),
+        (
+            "routes: {}",
+            "3:9: \"routes\" cannot be an empty mapping; write a list with each item on its own line after \"- \""
+        ),
         ("routes: [ { upstream: defalt } ]", "3:23: no upstream is named \"defalt\"; did you mean \"default\"?"),
         (
             "routes: [ { name: Users } ]",
