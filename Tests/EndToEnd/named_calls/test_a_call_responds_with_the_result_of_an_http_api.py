@@ -1,5 +1,6 @@
 """The kind `call` makes an HTTP request of the parameters in a message, and responds with its JSON, in every protocol."""
 
+import base64
 import json
 import subprocess
 import threading
@@ -103,6 +104,81 @@ def test_members_of_a_newer_api_are_left_out_of_protobuf(typed, api, schema):
         found = http.post("/films.v1.Movies/Search", content=body, headers={"content-type": "application/proto"})
     assert found.status_code == 200, found.text
     assert classes["films.v1.SearchResponse"].FromString(found.content).total_results == 1
+
+
+def frames(content):
+    """The payloads of envelopes without flags."""
+    found = []
+    while content:
+        size = int.from_bytes(content[1:5])
+        found += [content[5 : 5 + size]] if content[0] == 0 else []
+        content = content[5 + size :]
+    return found
+
+
+# What the API sends, and the message that callers in JSON get.
+TYPED = {
+    "more": ({"page": 1, **FOUND}, {"results": [{"id": "7", "title": "The Birds"}], "totalResults": 1}),
+    "more within": ({"results": [{"id": 7, "year": 1963}]}, {"results": [{"id": "7"}]}),
+    "another spelling": ({"totalResults": 2}, {"totalResults": 2}),
+    "defaults": ({"results": [], "total_results": 0}, {}),
+    "null": ({"results": None, "total_results": 3}, {"totalResults": 3}),
+    "nothing that is known": ({"page": 1}, {}),
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_members_of_a_newer_api_are_left_out_of_json(typed, api, name):
+    value, expected = TYPED[name]
+    api.response = response(200, value)
+    message, path = b'{"query":"x"}', "/films.v1.Movies/Search"
+    with typed.http() as http:
+        unary = http.post(path, content=message, headers=JSON)
+        assert (unary.status_code, unary.json()) == (200, expected)
+        web = http.post(path, content=envelope(0, message), headers={"content-type": "application/grpc-web+json"})
+        assert json.loads(frames(web.content)[0]) == expected
+        query = "connect=v1&encoding=json&message=%7B%22query%22%3A%22x%22%7D"
+        assert http.get(f"{path}?{query}").json() == expected
+    fields = [word for field in ("content-type: application/grpc+json", "te: trailers") for word in ("-H", field)]
+    curl = ["curl", "-s", "--http2-prior-knowledge", *fields, "--data-binary", "@-", f"{typed.url}{path}"]
+    ran = subprocess.run(curl, input=envelope(0, message), capture_output=True, timeout=20, check=True)
+    assert json.loads(frames(ran.stdout)[0]) == expected
+
+
+@pytest.mark.parametrize("body", [b"[1]", b'{"total_results":"many"}', b'{"results":{}}'])
+def test_a_result_of_another_type_is_an_error(typed, api, body):
+    api.response = response(200, body)
+    with typed.http() as http:
+        found = http.post("/films.v1.Movies/Search", json={"query": "x"})
+    assert (found.status_code, found.json()["code"]) == (500, "internal")
+
+
+# Details of errors of the API, and the types and bytes that a caller of Connect gets; Martlet knows no other types.
+DETAILS = [
+    ({"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [{"field": "count"}]}, ("google.rpc.BadRequest", b"\n\x07\n\x05count")),
+    ({"@type": "type.googleapis.com/google.rpc.BadRequest", "field_violations": []}, ("google.rpc.BadRequest", b"")),
+    ({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "A", "domain": "b"}, ("google.rpc.ErrorInfo", b"\n\1A\x12\1b")),
+    ({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "metadata": {"k": "v"}}, ("google.rpc.ErrorInfo", b"\x1a\6\n\1k\x12\1v")),
+    ({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "2s"}, ("google.rpc.RetryInfo", b"\n\2\x08\2")),
+    ({"@type": "type.googleapis.com/google.rpc.DebugInfo", "detail": "d"}, ("google.rpc.DebugInfo", b"\x12\1d")),
+    ({"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"subject": "s"}]}, ("google.rpc.QuotaFailure", b"\n\3\n\1s")),
+    ({"@type": "type.googleapis.com/google.rpc.RequestInfo", "requestId": "r"}, ("google.rpc.RequestInfo", b"\n\1r")),
+    ({"@type": "type.googleapis.com/google.rpc.ResourceInfo", "owner": "o"}, ("google.rpc.ResourceInfo", b"\x1a\1o")),
+    ({"@type": "type.googleapis.com/google.rpc.Help", "links": [{"url": "u"}]}, ("google.rpc.Help", b"\n\3\x12\1u")),
+    ({"@type": "type.googleapis.com/google.rpc.LocalizedMessage", "locale": "de"}, ("google.rpc.LocalizedMessage", b"\n\2de")),
+    ({"@type": "type.googleapis.com/google.protobuf.Duration", "value": "2s"}, ("google.protobuf.Duration", b"\x08\2")),
+    ({"@type": "type.googleapis.com/a.B", "value": "CAE="}, ("a.B", b"\x08\1")),
+]
+
+
+@pytest.mark.parametrize("wraps", [False, True], ids=["a status", "an error"])
+def test_details_of_google_rpc_need_no_types(martlet, api, wraps):
+    status = {"code": 9, "message": "m", "details": [detail for detail, _ in DETAILS] + [{"@type": "t/a.C", "more": 1}]}
+    api.response = response(400, {"error": {**status, "status": "FAILED_PRECONDITION"}} if wraps else status)
+    with martlet(configuration(api.url)).http() as http:
+        error = search(http, {"query": "x"}).json()
+    assert (error["code"], error["message"]) == ("failed_precondition", "m")
+    assert [(detail["type"], base64.b64decode(detail["value"] + "==")) for detail in error["details"]] == [expected for _, expected in DETAILS]
 
 
 def test_protobuf_without_types_is_an_error(martlet, api):
