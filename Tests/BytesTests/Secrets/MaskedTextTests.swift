@@ -61,7 +61,7 @@ import Testing
         ("invalid \(jwt).", "invalid ***."),
         ("id=\"\(jwt)\"", "id=\"***\""),
         ("see https://u:p@h/a?b=1 there", "see https://***@h/a?b=1 there"),
-        ("get \"https://h/a?token=x1\": refused", "get \"https://h/a?token=***\": refused"),
+        ("get \"https://h/a?token=x1\": rejected", "get \"https://h/a?token=***\": rejected"),
         ("<https://h/a?token=x1>; rel=next", "<https://h/a?token=***>; rel=next"),
         ("0; url=https://h/a?code=x1", "0; url=https://h/a?code=***"),
         ("/cb#access_token=x1", "/cb#access_token=***"),
