@@ -148,6 +148,12 @@ const void *martlet_field_enum(const void *field) { return upb_FieldDef_EnumSubD
 const char *martlet_enum_name(const void *definition) { return upb_EnumDef_FullName(definition); }
 bool martlet_enum_is_closed(const void *definition) { return upb_EnumDef_IsClosed(definition); }
 
+size_t martlet_enum_value_count(const void *definition) { return (size_t)upb_EnumDef_ValueCount(definition); }
+
+const char *martlet_enum_value(const void *definition, size_t index) {
+    return upb_EnumValueDef_Name(upb_EnumDef_Value(definition, (int)index));
+}
+
 const char *martlet_enum_value_name(const void *definition, int32_t number) {
     const upb_EnumValueDef *value = upb_EnumDef_FindValueByNumber(definition, number);
     return value ? upb_EnumValueDef_Name(value) : NULL;

@@ -29,7 +29,8 @@ public struct FakeMessage {
         case .fields: appendFields(type, depth, to: queue)
         case .any, .structure: queue.append("{}")
         case .list: queue.append("[]")
-        case .fieldMask, .value: queue.append(json: word("field"))
+        case .value: queue.append(json: word("value"))
+        case .fieldMask: queue.append(json: "field\(number(below: 1000)),otherField.name\(number(below: 1000))")
         case .duration: queue.append(json: "\(number(below: 3600))s")
         case .timestamp:
             let (year, month, day) = (2010 + number(below: 20), 1 + number(below: 9), 10 + number(below: 10))
@@ -44,7 +45,9 @@ public struct FakeMessage {
         for (place, field) in type.fields.enumerated() {
             // Of a oneof the first field has a value.
             guard !type.fields[..<place].contains(where: { $0.isAlternative(to: field) }) else { continue }
-            guard !field.isMessage || depth < Self.maxDepth, budget.left > 0 else { continue }
+            // A message without a required field is invalid; one that requires itself has no end, and no valid value.
+            let isDue = field.isRequired && depth < MessageError.maxDepth
+            guard isDue || budget.left > 0 && (!field.isMessage || depth < Self.maxDepth) else { continue }
             budget.left -= 1
             if !isFirst { queue.append(",") }
             isFirst = false
@@ -105,14 +108,10 @@ public struct FakeMessage {
         }
     }
 
-    /// A value of the enumeration with a name, if one of the first has one.
+    /// Appends one of the values that the enumeration defines.
     private func appendValue(_ field: FieldType, to queue: ByteQueue) {
         guard !field.isNull else { return queue.append("null") }
-        let known = (0..<16).filter { field.name(ofValue: $0) != nil }
-        guard !known.isEmpty, let name = field.name(ofValue: known[number(below: known.count)]) else {
-            return queue.append("0")
-        }
-        queue.append(json: name.string)
+        queue.append(json: field.valueName(at: number(below: field.valueCount)).string)
     }
 
     private func word(_ name: String) -> String { "\(name) \(number(below: 1000))" }

@@ -95,6 +95,18 @@ struct FieldType: Sendable {
         return unsafe martlet_enum_value_name(enumeration, number).map { unsafe Text($0) }
     }
 
+    /// The number of values that the enumeration defines, which is at least 1; 0 for other kinds.
+    var valueCount: Int {
+        guard let enumeration = unsafe enumeration else { return 0 }
+        return unsafe martlet_enum_value_count(enumeration)
+    }
+
+    /// The name of a value of the enumeration, by its place in the definition.
+    func valueName(at index: Int) -> Text {
+        guard let enumeration = unsafe enumeration, index < valueCount else { fatalError("not a value") }
+        return unsafe Text(martlet_enum_value(enumeration, index))
+    }
+
     /// The number of the value of the enumeration with this name.
     func number(ofValue name: Text) -> Int32? {
         guard let enumeration = unsafe enumeration else { return nil }

@@ -142,6 +142,9 @@ const void *_Nullable martlet_field_enum(const void *_Nonnull field);
 
 const char *_Nonnull martlet_enum_name(const void *_Nonnull definition);
 bool martlet_enum_is_closed(const void *_Nonnull definition);
+size_t martlet_enum_value_count(const void *_Nonnull definition);
+// The name of a value, in the order of the definition.
+const char *_Nonnull martlet_enum_value(const void *_Nonnull definition, size_t index);
 const char *_Nullable martlet_enum_value_name(const void *_Nonnull definition, int32_t number);
 bool martlet_enum_value_number(const void *_Nonnull definition, const char *_Nullable name, size_t count,
                                int32_t *_Nonnull number);
