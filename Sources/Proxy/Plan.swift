@@ -34,6 +34,8 @@ package final class Plan: Sendable {
     let buckets: HistogramBounds
     /// Whether a condition of an interceptor asks for the systemd unit of callers.
     let asksForUnits: Bool
+    /// The kinds of interceptors that respond to calls.
+    private let respondingKinds: Set<String>
 
     /// Reads the root of a file, and reports what is wrong with any part of it.
     ///
@@ -50,8 +52,8 @@ package final class Plan: Sendable {
         variable: (String) -> String? = { _ in nil },
         into diagnostics: Diagnostics
     ) {
-        let responding = kinds.kinds.filter(\.responds).map(\.name)
-        let settings = Settings(root, into: diagnostics, respondingKinds: Set(responding), variable: variable)
+        respondingKinds = Set(kinds.kinds.filter(\.responds).map(\.name))
+        let settings = Settings(root, into: diagnostics, respondingKinds: respondingKinds, variable: variable)
         let acquired = Acquired()
         let calls = NamedCalls(settings, acquired, into: diagnostics)
         calls.checkFiles(into: diagnostics)
@@ -109,9 +111,11 @@ package final class Plan: Sendable {
         }
     }
 
-    /// Warns of places in messages, of services and of methods that the configuration names and no type has.
+    /// Warns of places in messages, services and methods that the configuration names and no type has, and of methods that their upstream
+    /// has no place for.
     package func check(_ types: TypeSet, into diagnostics: Diagnostics) {
         ProcedureCheck(types, into: diagnostics).check(settings)
+        RESTUpstreamCheck(types, respondingKinds: respondingKinds, into: diagnostics).check(settings)
         let check = PlaceCheck(types, into: diagnostics)
         let routes = Dictionary(grouping: settings.routes) { $0.chain ?? "" }.mapValues { $0.map(\.match) }
         for (chain, items) in zip(chains, [settings.interceptors] + settings.chains.map(\.items)) {
