@@ -34,10 +34,21 @@ struct Schema {
             + typeName + place
     }
 
-    func message(_ name: String, _ fields: [[UInt8]], oneof: String? = nil) -> Schema {
+    /// A message; `entry` is what a field of it is a map of.
+    func message(
+        _ name: String,
+        _ fields: [[UInt8]],
+        oneof: String? = nil,
+        entry: (name: String, fields: [[UInt8]])? = nil
+    ) -> Schema {
         var other = self
         let oneofs = oneof.map { Wire.bytes(8, Wire.text(1, $0)) } ?? []
-        other.bytes += Wire.bytes(4, Wire.text(1, name) + fields.flatMap { Wire.bytes(2, $0) } + oneofs)
+        var definition = Wire.text(1, name) + fields.flatMap { Wire.bytes(2, $0) }
+        if let entry {
+            let members: [UInt8] = entry.fields.flatMap { Wire.bytes(2, $0) }
+            definition += Wire.bytes(3, Wire.text(1, entry.name) + members + Wire.bytes(7, Wire.number(7, 1)))
+        }
+        other.bytes += Wire.bytes(4, definition + oneofs)
         return other
     }
 

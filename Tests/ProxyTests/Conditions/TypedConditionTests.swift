@@ -1,5 +1,6 @@
 import Configuration
 import Documents
+import Protocols
 import Testing
 import Types
 
@@ -12,7 +13,7 @@ import Types
 
     private func conditions(_ yaml: String) -> [JSONCondition] {
         let node = YAML.parse(Array(yaml.utf8), into: Diagnostics())
-        return (node.entries ?? []).compactMap { JSONCondition($0, .request, into: Diagnostics()) }
+        return (node?.entries ?? []).compactMap { JSONCondition($0, .request, into: Diagnostics()) }
     }
 
     private func holds(_ yaml: String, _ message: String, typed: Bool = true) throws -> Bool {
