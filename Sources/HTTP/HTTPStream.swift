@@ -118,6 +118,8 @@ package protocol HTTPStreamUser: AnyObject {
     func releaseSpares()
     /// The exchange is to end, since it holds memory that others need.
     func shed()
+    /// Whether received bytes that wait for the user are delivered before a reset is reported; on the upstream's side only.
+    var needsInputBeforeReset: Bool { get }
     /// Whether the user reads the rest of the request after its response is complete; on the caller's side only.
     ///
     /// Such a user is told the end of the request, or by `wasReset` that nothing else comes.
@@ -130,5 +132,6 @@ extension HTTPStreamUser {
     package var waitsSince: Instant { .max }
     package func releaseSpares() {}
     package func shed() {}
+    package var needsInputBeforeReset: Bool { true }
     package var readsOn: Bool { false }
 }

@@ -60,7 +60,7 @@ import Time
         ("{on: request, require: {}}", "there is no condition here; "),
         ("{on: request, require: {pattern: '('}}", ""),
         ("{on: request, require: {json: {name: 1}}}", #""name" is not a JSON Pointer; "#),
-        ("{on: request, require: {json: {}}}", #""json" cannot be a mapping; "#),
+        ("{on: request, require: {json: {}}}", #""json" cannot be an empty mapping; "#),
         ("{on: request, drop: true, code: internal}", #""code" has no effect without "require"; "#),
         ("{on: request, tee: log.txt}", #""log.txt" is not a valid log destination; "#),
     ])

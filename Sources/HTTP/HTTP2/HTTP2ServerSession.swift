@@ -174,6 +174,8 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         }
         // The responses come before the GOAWAY, behind which nothing is sent.
         write()
+        for stream in streams { if let reason = stream.laterReset, !stream.isReset { stream.resetNow(reason) } }
+        write()
         terminate(.noError)
         write()
         close(.lingering, reporting: .shutdown)

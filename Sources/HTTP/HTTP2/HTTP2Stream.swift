@@ -142,10 +142,10 @@ final class HTTP2Stream: HTTPStream {
     /// Whether this side has broken the stream off.
     var isBrokenOff: Bool { isReset || laterReset != nil }
 
-    /// Whether bytes of a response are queued that RST_STREAM, which overtakes DATA and voids HEADERS, would destroy.
+    /// Whether a part of a response is queued that RST_STREAM, which overtakes DATA and voids HEADERS, would destroy.
     private func mustSend(before reason: HTTPReset) -> Bool {
         guard session.isServer, sending == .body, position >= 0, !isBrokenOff else { return false }
-        return reason.keepsQueuedBytes && queuedBytes > 0
+        return reason.keepsQueuedBytes && (queuedBytes > 0 || output == .queued)
     }
 
     /// Resets the stream, whatever of it is queued.
@@ -299,7 +299,9 @@ final class HTTP2Stream: HTTPStream {
     ///
     /// - Parameter reason: The reason to report, or nil if the message that matters is whole.
     func endBehindInput(reporting reason: HTTPReset?) {
-        guard !session.isServer || isReadOn && reason == nil, user != nil, holdsInput else { return end(reporting: reason) }
+        guard !session.isServer || isReadOn && reason == nil, let user, holdsInput,
+            reason == nil || user.needsInputBeforeReset
+        else { return end(reporting: reason) }
         inbox.reset = reason
     }
 

@@ -64,7 +64,7 @@ final class Validation {
         findCandidates(head, call)
         let facts = ResponseFacts(head: head, call)
         if let verdict = decide(facts, Target(head: head), call) { return verdict }
-        guard mayChangeHead(facts, call) else { return .next }
+        guard holdLimit > .zero, mayChangeHead(facts, call) else { return .next }
         limitHold(call)
         return .suspend(held.hold(head))
     }
@@ -150,7 +150,7 @@ final class Validation {
     /// Whether a message of this size can wait for the end of the response: not in a stream that is known or still sends.
     private func canHold(_ size: Int, _ call: Call) -> Bool {
         guard !call.isKnownToStream, !call.awaitsBody else { return false }
-        guard size <= call.maxHeldBytes else {
+        guard holdLimit > .zero, size <= call.maxHeldBytes else {
             worker.limitHit(.heldResponse)
             return false
         }

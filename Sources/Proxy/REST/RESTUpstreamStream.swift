@@ -220,6 +220,8 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
     func resume(_ reason: PauseReason) { stream?.resume(reason) }
     func drained() { user.drained() }
     var isBehind: Bool { user.isBehind }
+
+    var needsInputBeforeReset: Bool { user.needsInputBeforeReset }
     var version: HTTPVersion { stream?.version ?? .http2 }
     var queuedBytes: Int { stream?.queuedBytes ?? 0 }
     var isCrowded: Bool { stream?.isCrowded ?? false }

@@ -99,6 +99,8 @@ extension TranslatedStream: AttemptStreamUser {
     func drained() { attempt.drained() }
     var isBehind: Bool { attempt.isBehind }
 
+    var needsInputBeforeReset: Bool { attempt.needsInputBeforeReset }
+
     // MARK: Messages
 
     /// Messages pass with their envelopes.

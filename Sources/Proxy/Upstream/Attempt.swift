@@ -312,6 +312,9 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
 
     var isBehind: Bool { call.callerLeg.stream.queuedBytes > Call.lowWater }
 
+    /// Without a head at the caller, the call can still be retried, or end with an error in words.
+    var needsInputBeforeReset: Bool { call.response.headSent }
+
     /// How many bytes are set aside for what waits, for the upstream or for the call.
     var heldBytes: Int { (stream?.heldBytes ?? 0) + (stream == nil ? 0 : connection?.heldInput ?? 0) }
 

@@ -348,7 +348,7 @@ struct NamedCallTests {
         ),
         (
             #"parameters: { a: { default: [] } }, query: { a: "{a}" }"#,
-            #""default" cannot be a list; write a single value, such as """#
+            #""default" cannot be an empty list; write a single value, such as """#
         ),
         (
             #"parameters: { a: {} }, body: { text: "{a}" }"#,

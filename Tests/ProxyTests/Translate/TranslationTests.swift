@@ -262,6 +262,8 @@ import Time
             let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.send(.response(1, 200, Self.grpc), .data(1, String(envelope("two").dropLast())), Self.ok)
+            caller.expect("1 HEADERS :status: 200 | content-type: application/connect+json | x-trace: probe")
+            caller.expect("1 DATA \(String(envelope("two").dropLast()))")
             caller.expect("1 RST_STREAM INTERNAL_ERROR")
             #expect(harness.eventLog.drain().last == "probe finished internal by martlet")
         }

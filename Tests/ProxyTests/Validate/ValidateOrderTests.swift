@@ -7,10 +7,9 @@ import Testing
     private static let busy = "{when: {json: {/busy: true}}, "
     private static let away = "{when: {code: unavailable}, "
 
-    /// A call whose response is this message, with these lines at the caller.
+    /// Makes a call with a busy response, and expects these lines at the caller.
     private func response(
         _ rules: String,
-        _ message: String = #"{"busy":true}"#,
         in styles: [Style] = Style.allCases,
         _ lines: String...
     ) {
@@ -19,7 +18,7 @@ import Testing
             call.say("{}", end: true)
             call.accept()
             call.respond()
-            call.reply(message)
+            call.reply(#"{"busy":true}"#)
             call.conclude()
             call.callerReceives(all: lines)
         }
