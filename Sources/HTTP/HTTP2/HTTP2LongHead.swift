@@ -68,6 +68,8 @@ struct HTTP2LongHead {
     private mutating func readHeader(_ byte: UInt8, _ output: ByteQueue) {
         header.append(byte)
         guard header.count == 9 else { return }
+        // Only the HEADERS frame has padding.
+        padding = 0
         left = Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2])
         isLastFrame = header[4] & UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue) != 0
         // A frame that is too large is to stay too large.

@@ -79,6 +79,7 @@ def test_informational_responses(martlet, h2_recorder):
 
 def test_trailers_only(martlet, h2_recorder):
     ends = [("content-type", "application/grpc"), ("grpc-status", "5"), ("grpc-message", "no%20such"), ("x-more", "1")]
+    ends.append(("date", "Sat, 28 Nov 2026 12:00:00 GMT"))
 
     def response(peer, stream):
         peer.headers(stream.id, h2_peer.response(200, *ends), end=True)

@@ -15,6 +15,7 @@ from support.servers.eliza_messages import SERVICE as ELIZA
 from support.servers.grpc_service import SERVICE as BYTES
 from support.wait import eventually
 
+DATE = b"date: Sat, 28 Nov 2026 12:00:00 GMT"
 GOOD = {"code": 0, "sentence": "hello"}
 MISSING = {"code": 5, "errorMsg": "no order 100%"}
 BROKEN = {"code": 99, "errorMsg": "disk"}
@@ -102,7 +103,7 @@ def test_an_error_in_the_message_is_an_error_for_a_connect_client(start, recorde
 
 
 def test_a_response_without_an_error_passes_unchanged(start, recorder):
-    good = response(200, GOOD, b"x-own: 1")
+    good = response(200, GOOD, b"x-own: 1", DATE)
     caller = start(recorder(good), *ERRORS).connect()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
     assert caller.read_exactly(len(good)) == good
@@ -186,7 +187,7 @@ def test_a_call_is_retried_after_growing_delays_until_it_succeeds(start, recorde
 
 
 def test_the_last_response_passes_unchanged_when_no_retry_is_left(start, recorder):
-    responses = [response(503, b"down %d" % number, b"x-odd: a  b", b"set-cookie: a=1") for number in range(1, 5)]
+    responses = [response(503, b"down %d" % number, b"x-odd: a  b", b"set-cookie: a=1", DATE) for number in range(1, 5)]
     upstream = recorder(each(*responses))
     proxy = start(upstream, again(), retries=2)
     caller = proxy.connect()

@@ -10,7 +10,7 @@ import Testing
 
     private func isDoubtful(_ frames: [Frame], isServer: Bool = true) -> Bool {
         var check = HTTP2FrameCheck(isServer: isServer)
-        return !doubts(in: frames, &check, isServer: isServer).isEmpty
+        return doubts(in: frames, &check, isServer: isServer).contains(where: \.isDoubted)
     }
 
     /// Shows the frames to a check, behind the preface.

@@ -84,7 +84,8 @@ class H2Peer:
 
     def headers(self, stream, fields, end=False):
         """A HEADERS frame and as many CONTINUATION frames as it needs."""
-        block = self.encoder.encode(fields)
+        # The Huffman coder of hpack takes a minute for a megabyte.
+        block = self.encoder.encode(fields, huffman=sum(len(value) for _, value in fields) < 200_000)
         parts = [block[at : at + MAX_FRAME] for at in range(0, len(block), MAX_FRAME)] or [b""]
         frames = [HeadersFrame(stream, parts[0]), *(ContinuationFrame(stream, part) for part in parts[1:])]
         if end:
