@@ -80,6 +80,12 @@ public enum MaskedText {
         }
     }
 
+    /// Returns a body of `application/x-www-form-urlencoded` with `***` for its credentials, or `nil` if there are none.
+    public static func maskedForm(_ body: [UInt8]) -> [UInt8]? {
+        // The first field needs a byte before its name, as in a query.
+        masked([UInt8(ascii: "?")] + body, .url).map { $0.first == UInt8(ascii: "?") ? Array($0.dropFirst()) : $0 }
+    }
+
     /// Returns the text with `***` for its credentials.
     public static func masked(_ text: String, _ form: Form = .text, secrets: [[UInt8]] = []) -> String {
         let bytes = Array(text.utf8)

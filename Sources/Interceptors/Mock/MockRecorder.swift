@@ -71,7 +71,7 @@ struct MockRecorder {
     func received(_ context: MockContext) {
         let message = MockJournal.Message(
             time: context.call.now - start,
-            payload: payload(context.payload, context.message)
+            payload: payload(call.maskedForm(context.payload) ?? context.payload, context.message)
         )
         memory.note(number) { $0.receive(message) }
     }
@@ -96,7 +96,8 @@ struct MockRecorder {
             let message = MockJournal.Message(time: now - start, payload: .cut(count))
             return memory.note(number) { if direction == .request { $0.receive(message) } else { $0.send(message) } }
         }
-        passed(bytes, try? JSON.parse(bytes), direction, at: now)
+        let shown = direction == .request ? call.maskedForm(bytes) ?? bytes : bytes
+        passed(shown, try? JSON.parse(bytes), direction, at: now)
     }
 
     /// The request is complete.

@@ -62,7 +62,8 @@ struct RecordForm: Sendable {
     func body(_ body: [UInt8], count: Int, isJSON: Bool, _ call: Call) -> Text {
         guard body.count == count else { return cut(count) }
         let value = isJSON || call.redactions.hasPointers ? try? JSON.parse(body) : nil
-        return written(body.span, value, isRequest: true, isProto: false, call)
+        let shown = value == nil ? call.maskedForm(body) ?? body : body
+        return written(shown.span, value, isRequest: true, isProto: false, call)
     }
 
     private func cut(_ count: Int) -> Text {

@@ -79,7 +79,9 @@ extension Call {
         guard body.isWhole else {
             return .missing("it has \(body.count) bytes, and at most \(RequestCopy.maxBody) are kept")
         }
-        guard redactions.hasPointers else { return .bytes(body.bytes) }
+        guard redactions.hasPointers else {
+            return maskedForm(body.bytes).map { .masked($0) } ?? .bytes(body.bytes)
+        }
         let isHidden = spoken.hasEnvelopes || !isOwn || head.compression(spoken) != .identity
         let isTyped = hasMessageTypes && spoken.isUnaryConnect
         guard !isHidden, !isTyped || codec == .json,

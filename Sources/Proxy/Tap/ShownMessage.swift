@@ -42,7 +42,8 @@ struct ShownMessage {
         let isCompressed = call.rpcProtocol.hasEnvelopes ? found.isCompressed : compression != .identity
         guard found.isWhole else {
             content =
-                call.redactions.hasPointers ? .withheld : isCompressed ? .binary(found.bytes) : Self.plain(found.bytes)
+                call.redactions.hasPointers
+                ? .withheld : isCompressed ? .binary(found.bytes) : Self.plain(found.bytes, direction, call)
             return
         }
         let payload = isCompressed && count > 0 ? Self.decompressed(found.bytes, compression, call) : found.bytes
@@ -59,7 +60,7 @@ struct ShownMessage {
         } else if call.redactions.hasPointers, count > 0 {
             content = .withheld
         } else {
-            content = payload.map(Self.plain) ?? .binary(found.bytes)
+            content = payload.map { Self.plain($0, direction, call) } ?? .binary(found.bytes)
         }
     }
 
@@ -88,6 +89,10 @@ struct ShownMessage {
             return nil
         }
         return queue.readable.array
+    }
+
+    private static func plain(_ bytes: [UInt8], _ direction: Direction, _ call: Call) -> Content {
+        plain(direction == .request ? call.maskedForm(bytes) ?? bytes : bytes)
     }
 
     /// Text is what people can read.

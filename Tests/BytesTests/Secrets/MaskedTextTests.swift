@@ -52,6 +52,36 @@ import Testing
     }
 
     @Test(arguments: [
+        ("password=x1", "password=***"),
+        ("user=ann&password=x1&remember=on", "user=ann&password=***&remember=on"),
+        ("grant_type=client_credentials&client_secret=x1", "grant_type=client_credentials&client_secret=***"),
+        ("code=x1&state=s", "code=***&state=s"),
+        ("key=x1", "key=***"),
+        ("refresh_token=x1&token_type=bearer", "refresh_token=***&token_type=bearer"),
+        ("pass%77ord=x1", "pass%77ord=***"),
+        ("user[password]=x1&user[name]=ann", "user[password]=***&user[name]=ann"),
+        ("assertion=\(jwt)&a=b", "assertion=***&a=b"),
+        ("note=\(jwt)", "note=***"),
+        ("password=x+1%26y&b=c", "password=***&b=c"),
+        ("otp=123456\r\n", "otp=***"),
+        ("to=https%3A%2F%2Fu%3Ap%40h", "to=***"),
+    ])
+    func `a form shows no credential`(_ form: String, _ shown: String) {
+        #expect(MaskedText.maskedForm(Array(form.utf8)).map { String(decoding: $0, as: UTF8.self) } == shown)
+    }
+
+    @Test(arguments: [
+        "", "a=b", "user=ann&page=2", "password=", "password", "mail=ann%40example.com", "token_type=bearer",
+    ])
+    func `a form without credentials stays`(_ form: String) {
+        #expect(MaskedText.maskedForm(Array(form.utf8)) == nil)
+    }
+
+    @Test func `a form that is too long is masked as a whole`() {
+        #expect(MaskedText.maskedForm([UInt8](repeating: 0x61, count: MaskedText.maxText)) == Array("***".utf8))
+    }
+
+    @Test(arguments: [
         ("Bearer x1y2z3", "Bearer ***"),
         ("bearer abcdefabcdefabcdefabcdef", "bearer ***"),
         ("the token Bearer x1y2z3, which expired", "the token Bearer ***, which expired"),

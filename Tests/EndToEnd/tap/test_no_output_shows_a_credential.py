@@ -28,6 +28,7 @@ FIELDS = {
     "x-forwarded-user": "Bearer {}",
     "x-grant": "eyJhbGciOiJub25lIn0.{}.c2ln",
 }
+FORM = ["password", "client_secret", "refresh_token", "code", "assertion", "user[passwd]"]
 PARAMETERS = ["access_token", "token", "key", "api_key", "X-Amz-Signature", "code", "password", "t%6Fken"]
 RESPONSE_FIELDS = {
     "set-cookie": "id={}; secure",
@@ -69,7 +70,7 @@ def failing(honey):
     """An upstream whose errors repeat what it got, in each protocol."""
 
     def respond(request):
-        got = [request.header(name) or "" for name in ("authorization", "x-api-key", "x-ssn", "x-upstream-token", "cookie")]
+        got = [request.header(name) or "" for name in ("authorization", "x-api-key", "x-ssn", "x-upstream-token", "x-program-key", "cookie")]
         words = f"cannot accept {' or '.join(got)} with {request.target}"
         fields = "".join(f"{name}: {value.format(honey(f'response {name}'))}\r\n" for name, value in RESPONSE_FIELDS.items())
         kind = request.header("content-type") or ""
@@ -77,7 +78,7 @@ def failing(honey):
             fields += f"grpc-status: 10\r\ngrpc-message: {quote(words, safe=' ')}\r\n"
             fields += f"grpc-status-details-bin: {base64.b64encode(words.encode()).decode()}\r\n"
             return f"HTTP/1.1 200 OK\r\n{fields}content-type: {kind}\r\ncontent-length: 0\r\n\r\n".encode()
-        body = json.dumps({"code": "aborted", "message": words}) if kind not in ("", "text/plain") or "connect=v1" in request.target else "no"
+        body = json.dumps({"code": "aborted", "message": words}) if kind not in ("", "text/plain", "application/x-www-form-urlencoded") or "connect=v1" in request.target else "no"
         if kind.startswith("application/connect"):
             body = protocol.envelope(2, json.dumps({"error": {"code": "aborted", "message": words}}).encode()).decode("latin1")
             return f"HTTP/1.1 200 OK\r\n{fields}content-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode("latin1")
@@ -98,6 +99,8 @@ def start(martlet, recorder, receiver, honey, tmp_path):
     def start(speaks="same"):
         upstream = recorder(failing(honey))
         (tmp_path / "token").write_text(honey("token of a file"))
+        (tmp_path / "program").write_text(f"#!/bin/sh\necho {honey('token of a program')}\n")
+        (tmp_path / "program").chmod(0o700)
         proxy = martlet(
             f"""
             listen: 127.0.0.1:0
@@ -114,7 +117,8 @@ def start(martlet, recorder, receiver, honey, tmp_path):
               - log: {{ headers: [{LOGGED}] }}
               - trace: {{ sample: "1", attributes: {{ a: "{{header:authorization}}", b: "{{header:referer}}" }} }}
               - redact: {{ headers: [x-ssn], json: [/note] }}
-              - token: {{ file: {tmp_path}/token, header: x-upstream-token }}
+              - {{ name: file, token: {{ file: {tmp_path}/token, header: x-upstream-token }} }}
+              - {{ name: program, token: {{ exec: {{ command: {tmp_path}/program }}, header: x-program-key }} }}
               - record: {{ to: {tmp_path}/tape.yaml }}
               - mock: {{ name: spy, unmatched: next }}
             """,
@@ -134,6 +138,10 @@ def request_fields(honey):
 
 def metadata(honey):
     return [(name, value.encode() if name.endswith("-bin") else value) for name, value in request_fields(honey).items()]
+
+
+def form(honey):
+    return {"user": "ann"} | {name: honey(f"form {name}") for name in FORM}
 
 
 def query(honey):
@@ -165,7 +173,8 @@ def call_all(proxy, honey):
             http.get(f"{protocol.SAY}?connect=v1&encoding=json&message={message}", headers=plain)
             http.post("/a.B/Mocked?token=" + honey("query of a mock"), json={"note": honey("mocked note")}, headers=fields)
             http.post(protocol.SAY, json={"note": honey("note")}, headers=fields)
-            count += 5
+            http.post("/login", data=form(honey), headers=plain)
+            count += 6
     return count
 
 
@@ -173,8 +182,10 @@ def outputs(proxy, seen, tmp_path, command, receiver):
     """The text of each output, by its name."""
     ids = {event["call"] for event in seen.events if "call" in event}
     views = [f"view={view}&with={tool}" for view in ("caller", "upstream") for tool in ("curl", "buf")]
-    pages = ["/calls/recent", "/calls/active", "/mocks", "/mocks/spy/calls", "/metrics", "/config", "/status", "/upstreams", "/credentials"]
+    (tmp_path / "old.yaml").write_text("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\n")
+    pages = ["/", "/calls/recent", "/calls/active", "/mocks", "/mocks/spy/calls", "/metrics", "/config", "/status", "/upstreams", "/credentials"]
     (tmp_path / "verify.yaml").write_text("spy: [ { method: Mocked, times: 99 }, { method: Say } ]\n")
+    diff = command("diff", tmp_path / "old.yaml", tmp_path / "martlet.yaml")
     admin = ("--admin", f"unix:{proxy.admin_socket}")
     return {page: proxy.admin(page).text for page in pages} | {
         "log": proxy.stdout.text,
@@ -184,6 +195,7 @@ def outputs(proxy, seen, tmp_path, command, receiver):
         "repeat": "".join(proxy.admin(f"/calls/{call}/curl?{view}").text for call in ids for view in views),
         "verify": command("verify", tmp_path / "verify.yaml", *admin).stdout.text,
         "calls": command("calls", *admin).stdout.text,
+        "diff": diff.stdout.text + diff.stderr.text,
         "spans": "".join(f"{span.attributes} {span.events} {span.message}" for span in receiver.spans),
     }
 
@@ -202,7 +214,7 @@ def test_no_output_shows_a_credential(start, honey, tap, command, receiver, tmp_
     eventually(lambda: (tmp_path / "tape.yaml").read_text().count("\n...\n") >= count // 2, what="recorded calls")
     # The upstream gets all of it.
     sent = upstream.bytes.decode("latin1")
-    assert {"request authorization", "query token", "token of a file", "default of the upstream"} <= set(honey.found(sent))
+    assert {"request authorization", "query token", "token of a file", "token of a program", "default of the upstream", "form password"} <= set(honey.found(sent))
     leaks = {name: found for name, text in outputs(proxy, seen, tmp_path, command, receiver).items() if (found := honey.found(text))}
     assert not leaks, json.dumps(leaks)
 
@@ -213,6 +225,33 @@ def test_explain(command, honey, tmp_path):
     result = command("explain", "-c", tmp_path / "martlet.yaml", "GET", f"/page?{query(honey)}", *options)
     assert result.code == 0, result.stderr.text
     assert honey.found(result.stdout.text + result.stderr.text) == []
+
+
+def test_a_report_of_tests(command, honey, tmp_path):
+    fields = {name: value for name, value in request_fields(honey).items() if name not in ("x-ssn", "x-auth-bin")}
+    wrong = dict.fromkeys(fields, "another value")
+    (tmp_path / "martlet.yaml").write_text(
+        f"""
+listen: 127.0.0.1:0
+upstream: http://127.0.0.1:9
+interceptors:
+  - redact: {{ json: [/note] }}
+  - headers: {{ request: {{ set: {json.dumps(fields)} }} }}
+"""
+    )
+    respond = {"json": {"note": honey("note of a response")}}
+    test = {
+        "name": "a test that fails",
+        "given": {"upstreams": {"default": {"mock": {"rules": [{"respond": respond}]}}}},
+        "call": {"method": "a.B/Say", "json": {"note": honey("note of a test")}},
+        "expect": {"request": {"headers": wrong, "json": {"/note": "x"}}, "response": {"json": {"/note": "y"}}},
+    }
+    (tmp_path / "a.tests.yaml").write_text(json.dumps({"config": "martlet.yaml", "tests": [test]}))
+    for format in ((), ("-o", "json")):
+        result = command("test", tmp_path / "a.tests.yaml", *format)
+        assert result.code == 1, result.stderr.text
+        assert honey.found(result.stdout.text + result.stderr.text) == []
+        assert "request.headers.authorization" in result.stdout.text and "note" in result.stdout.text, result.stdout.text
 
 
 def test_the_search_finds_a_value_that_is_there(honey):
