@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// One error in a configuration file, or one warning: what is wrong, and what would be right.
 public struct Diagnostic: Error, Hashable, Sendable {
     /// Where the error is.
@@ -16,10 +18,11 @@ public struct Diagnostic: Error, Hashable, Sendable {
         "\(file):\(mark.line):\(mark.column): \(message)"
     }
 
-    /// Text from the file, fit to stand in a message: in quotes, on one line, without control characters, and not long.
+    /// Text from the file, fit to stand in a message: in quotes, on one line, without credentials and control characters, and
+    /// not long.
     public static func quote(_ text: String) -> String {
         var quoted = "\""
-        for (index, scalar) in text.unicodeScalars.enumerated() {
+        for (index, scalar) in MaskedText.masked(text, .url).unicodeScalars.enumerated() {
             guard index < 60 else { return quoted + "…\"" }
             quoted += escaped(String(scalar))
         }

@@ -2,7 +2,7 @@ internal import Bytes
 
 extension Node {
     /// The node with `…` in the place of each text below a key that is named like a secret, such as `authorization`, and of
-    /// the query of each URL.
+    /// the query of each URL, and with `***` for the credentials in other texts.
     ///
     /// Where a secret comes from (`file`, `env`, `credential`) is not hidden.
     public var hidingSecrets: Node { hidingSecrets(and: []) }
@@ -11,10 +11,17 @@ extension Node {
     fileprivate func hidingSecrets(and keys: Set<String>) -> Node {
         switch content {
         case .null: self
-        case .scalar(let text, _): Self.hidingQuery(text).map { .plain($0, at: mark) } ?? self
+        case .scalar(let text, _): Self.shown(text).map { .plain($0, at: mark) } ?? self
         case .sequence(let items): Node(.sequence(items.map { $0.hidingSecrets(and: keys) }), at: mark)
         case .mapping(let entries): Node(.mapping(entries.map { $0.hidingSecrets(and: keys) }), at: mark)
         }
+    }
+
+    /// Returns a text without the query of a URL and without credentials, or `nil` if it has neither.
+    private static func shown(_ text: String) -> String? {
+        let plain = hidingQuery(text)
+        guard let masked = MaskedText.masked(Array((plain ?? text).utf8)) else { return plain }
+        return String(decoding: masked, as: UTF8.self)
     }
 
     /// A URL without its query, in which keys are handed over; none for what is no URL or has no query.
@@ -54,7 +61,11 @@ extension Node.Entry {
         {
             return self
         }
-        if key == "calls" { return with(value.hidingSecrets(and: Self.secretsOfCalls)) }
+        if Self.things.contains(key), case .mapping(let entries) = value.content {
+            let inner = key == "calls" ? Self.secretsOfCalls : keys
+            let shown = entries.map { $0.with($0.value.hidingSecrets(and: inner)) }
+            return with(Node(.mapping(shown), at: value.mark))
+        }
         return with(isSecret || keys.contains(key) ? value.hidden : value.hidingSecrets(and: keys))
     }
 
@@ -72,18 +83,27 @@ extension Node.Entry {
         Node.Entry(key: key, keyMark: keyMark, value: value)
     }
 
+    /// Whether the key stands for a credential, by the one table of names.
     private var isSecret: Bool {
         // A key by itself is that of a certificate, in a file, or a template.
-        guard key != "key" else { return false }
+        guard key != "key", !isPlainOption else { return false }
         let words = key.lowercased().split { "-_. ".contains($0) }
         guard let last = words.last, !["file", "path", "env", "url"].contains(last) else { return false }
-        // No option has a hyphen, so the name is that of a header or a parameter.
-        if key.contains("-"), value.text != nil, SecretName.matches(Array(key.utf8).span) { return true }
-        return last == "key" || words.contains { Self.secretWords.contains(String($0)) }
+        return last == "key" || SecretName.matches(Array(key.utf8).span, isParameter: false)
     }
 
-    private static let secretWords: Set = [
-        "authorization", "cookie", "credential", "credentials", "passphrase", "passwd", "password", "secret", "secrets",
-        "token", "tokens", "apikey", "signature", "assertion",
+    /// Whether the entry is an option with the name, but without the value of a credential.
+    private var isPlainOption: Bool {
+        switch value.content {
+        case .scalar(let text, _): Self.plainOptions[key]?.contains(text) ?? false
+        case .mapping: key == "jwt"
+        case .null, .sequence: false
+        }
+    }
+
+    private static let plainOptions: [String: Set] = [
+        "auth": ["basic", "post", "private_key_jwt"], "cookies": ["none", "jar", "expose", "ignore"],
     ]
+    /// Options whose keys are names of things, which the user chooses.
+    private static let things: Set = ["caches", "calls", "chains", "methods", "mocks", "stores", "upstreams"]
 }

@@ -62,6 +62,37 @@ struct RenderingTests {
         #expect(!text.contains("hunter"), "\(text)")
     }
 
+    @Test func `names of headers and fields are those of the one table`() {
+        let names = [
+            "x-amz-security-token", "x-session-id", "apiKey", "client_secret", "user_passwd", "sessionid", "otp",
+            "jwt", "auth", "x-csrf", "code_verifier", "accessKey",
+        ]
+        let values = names.map { "\($0): hunter" }.joined(separator: ", ")
+        let shown = "page: shown1, token_type: shown2, code: shown3, x-count: shown4"
+        let text = rendered(
+            """
+            listen: 127.0.0.1:8080
+            upstreams:
+              auth: { url: "http://127.0.0.1:9000", cookies: jar }
+              session-token: { url: "http://127.0.0.1:9001" }
+            interceptors:
+              - respond:
+                  headers: { \(values), \(shown), location: "https://ann:hunter@h/shown5", x-link: "/a?sig=hunter&b=shown6" }
+                  body: "Bearer hunter123"
+            """
+        )
+        #expect(!text.contains("hunter"), "\(text)")
+        for plain in ["9000", "9001", "jar"] + (1...6).map({ "shown\($0)" }) {
+            #expect(text.contains(plain), "\(plain): \(text)")
+        }
+    }
+
+    @Test func `an error quotes no credential`() {
+        #expect(Diagnostic.quote("example.com/?api_key=hunter&a=b") == "\"example.com/?api_key=***&a=b\"")
+        #expect(Diagnostic.quote("https://ann:hunter@h:x") == "\"https://***@h:x\"")
+        #expect(Diagnostic.quote("10/x") == "\"10/x\"")
+    }
+
     @Test func `secrets are hidden wherever they stand, and where they come from is not`() {
         let text = rendered(
             """
