@@ -49,6 +49,9 @@ struct ValidateRule: Sendable {
         return condition.asksMessage
     }
 
+    /// Whether the rule retries the call.
+    var isRetry: Bool { if case .retry = outcome { true } else { false } }
+
     /// Whether it is for the response; nil while that is not known, or it cannot be applied yet.
     func holds(for facts: ResponseFacts) -> Bool? {
         let holds = condition.holds(for: facts)

@@ -81,7 +81,7 @@ final class Validation {
         view = facts.view
         let target = Target(head: held.head ?? call.heldHead, message: message)
         if let verdict = decide(facts, target, call) { return releasing(with: verdict) }
-        guard mayChangeMessage(facts) else {
+        guard mayChangeMessage(facts, call) else {
             if !mayChangeHead(facts, call) { held.release() }
             return .next
         }
@@ -134,8 +134,13 @@ final class Validation {
     }
 
     /// Whether a rule on the message, or one that replaces it, waits only for the end of the response.
-    private func mayChangeMessage(_ facts: ResponseFacts) -> Bool {
-        openRules { rules[$0].isForMessage && rules[$0].condition.holds(for: facts) != false }
+    ///
+    /// The message of a unary call waits for a retry as well, because no call is retried after its message has left.
+    private func mayChangeMessage(_ facts: ResponseFacts, _ call: Call) -> Bool {
+        let isUnary = call.isKnownToBeUnary
+        return openRules {
+            (rules[$0].isForMessage || isUnary && rules[$0].isRetry) && rules[$0].condition.holds(for: facts) != false
+        }
     }
 
     private func openRules(_ isMeant: (Int) -> Bool) -> Bool {
