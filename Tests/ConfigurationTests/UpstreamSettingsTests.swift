@@ -85,6 +85,22 @@ import Time
             "http", "[rest, connect]",
             "\"rest\" cannot be in a list; write the protocols, or \"rest\" alone"
         ),
+        (
+            "h2c", "grpc_web_text",
+            "\"speaks\" cannot have \"grpc_web_text\" without \"grpc_web\"; write [grpc_web, grpc_web_text]"
+        ),
+        (
+            "http", "[grpc_web_text]",
+            "\"speaks\" cannot have \"grpc_web_text\" without \"grpc_web\"; write [grpc_web, grpc_web_text]"
+        ),
+        (
+            "h2c", "[grpc, grpc_web_text]",
+            "\"speaks\" cannot have \"grpc_web_text\" without \"grpc_web\"; write [grpc_web, grpc_web_text]"
+        ),
+        (
+            "http", "[connect, grpc_web_text]",
+            "\"speaks\" cannot have \"grpc_web_text\" without \"grpc_web\"; write [grpc_web, grpc_web_text]"
+        ),
     ])
     func `what an upstream cannot speak is rejected`(_ scheme: String, _ speaks: String, _ error: String) {
         let url = "\"\(scheme)://a\""

@@ -49,8 +49,28 @@ public enum CallerDependence {
         let isInKey = { (name: String) in
             ["authorization", "cookie"].contains(name) || keyParts.contains("header:\(name)")
         }
-        guard let header = tokenHeader(item) else { return parts(of: requestRules(item), unless: isInKey) }
-        return isInKey(header) ? [] : parts(of: item.options).union((plan as? any DependsOnCaller)?.callerParts ?? [])
+        guard let header = tokenHeader(item) else { return parts(ofRequestRules: item, unless: isInKey) }
+        guard !isInKey(header) else { return [] }
+        let own = (plan as? any DependsOnCaller)?.callerParts ?? []
+        return own.union(parts(of: item.options)).union(parts(of: item.when))
+    }
+
+    /// Returns what the values that `headers` writes into requests depend on, and whether it writes them.
+    private static func parts(ofRequestRules item: ChainItem, unless isInKey: (String) -> Bool) -> Set<String> {
+        let rules = requestRules(item)
+        let values = parts(of: rules, unless: isInKey)
+        return writes(rules, unless: isInKey) ? values.union(parts(of: item.when)) : values
+    }
+
+    /// Whether rules for headers write a header that is not in the key.
+    private static func writes(_ rules: Node, unless isInKey: (String) -> Bool) -> Bool {
+        switch rules.content {
+        case .null: false
+        case .scalar(let text, _): !isInKey(text.lowercased())
+        case .sequence(let nodes): nodes.contains { writes($0, unless: isInKey) }
+        case .mapping(let entries):
+            entries.contains { !isInKey($0.key.lowercased()) && writes($0.value, unless: isInKey) }
+        }
     }
 
     /// The rules of `headers` for requests: before a cache, those for responses apply to each call apart.
@@ -62,7 +82,7 @@ public enum CallerDependence {
 
     /// Whether the part of an item that depends on `missing` may stand before a cache: it writes no request.
     static func mayPrecede(_ item: ChainItem, missing: Set<String>) -> Bool {
-        item.kind != "headers" || parts(of: requestRules(item)).isDisjoint(with: missing)
+        item.kind != "headers" || parts(ofRequestRules: item, unless: { _ in false }).isDisjoint(with: missing)
     }
 
     /// The header in which an item puts a token; none if it does not.

@@ -31,4 +31,24 @@ import Testing
         #expect(behind.allSatisfy { $0.contains("move \"headers\" before it") == (section != "request") }, "\(behind)")
         #expect(problems("CACHE, \(rule)", key: template).isEmpty || !isOfCaller)
     }
+
+    @Test(arguments: [
+        ("when: {header: {x-tenant: a}}, headers: {request: {set: {x-a: '1'}}}", false),
+        ("when: {header: {x-tenant: a}}, headers: {request: {remove: [x-a]}}", false),
+        ("when: {header: {x-tenant: a}}, headers: {request: {add: {x-a: '1'}}}", false),
+        ("when: {peer: {uid: 0}}, headers: {request: {set: {x-a: '1'}}}", false),
+        ("when: {header: {x-tenant: a}}, headers: {request: {set: {x-a: '1'}}, response: {set: {x-b: '1'}}}", false),
+        ("when: {header: {x-tenant: a}}, headers: {response: {set: {x-a: '1'}}}", true),
+        ("when: {header: {x-tenant: a}}, headers: {trailers: {set: {x-a: '1'}}}", true),
+        ("when: {header: {x-tenant: a}}, headers: {request: {set: {authorization: b}}}", true),
+        ("when: {header: {x-tenant: a}}, headers: {request: {remove: [cookie]}}", true),
+        ("when: {path: /a}, headers: {request: {set: {x-a: '1'}}}", true),
+        ("when: {method: Get}, headers: {request: {set: {x-a: '1'}}}", true),
+        ("headers: {request: {set: {x-a: '1'}}}", true),
+    ])
+    func `a condition on the caller counts as far as it decides what requests have`(_ item: String, _ isValid: Bool) {
+        #expect(problems("{\(item)}, CACHE").isEmpty == isValid, "\(problems("{\(item)}, CACHE"))")
+        let key = item.contains("peer") ? "{peer.uid}" : "{header:x-tenant}"
+        #expect(problems("{\(item)}, CACHE", key: key).isEmpty)
+    }
 }
