@@ -62,7 +62,10 @@ extension MockSettings {
                 "template",
                 .string,
                 example: "/v1/orders/{id}",
-                "A path with names for some of its segments. `{path:id}` is the value of one in a template."
+                """
+                A path with names for some of its segments. `{path:id}` is the value of one in a template. The operators \
+                of RFC 6570, as in `{+path}` and `{?page}`, are errors.
+                """
             ),
             Option(
                 "query",
@@ -114,7 +117,12 @@ extension MockSettings {
     public static let responseOptions =
         messageOptions + endOptions + [
             Option("headers", .node, shape: fieldsShape, "Headers, by name a value or a list of values: templates."),
-            Option("delay", .duration, default: "0s", "How long the response waits."),
+            Option(
+                "delay",
+                .section(pauseOptions, shorthand: "from"),
+                example: "100ms",
+                "The delay of the response: a time, or a random one of a range."
+            ),
             Option(
                 "speed",
                 .size(in: 1...1 << 30),
@@ -144,6 +152,11 @@ extension MockSettings {
             ),
         ]
 
+    private static let pauseOptions = [
+        Option("from", .duration, default: "0s", "The time, or the shortest one."),
+        Option("to", .duration, example: "200ms", "The longest time. The default is `from`."),
+    ]
+
     private static let redirectOptions = [
         Option("to", .string, required: true, example: "https://api.example.com/v2", "The URL, which is a template."),
         Option("status", .integer(in: 300...399), default: "302", "The HTTP status."),
@@ -157,7 +170,12 @@ extension MockSettings {
 
     private static let rawOptions =
         [
-            Option("status", .integer(in: 200...599), default: "200", "The HTTP status."),
+            Option(
+                "status",
+                .integer(in: 200...999),
+                default: "200",
+                "The HTTP status, which may be one that HTTP does not define."
+            ),
             Option("headers", .node, shape: .named(.value(.strings)), "Headers, by name a value or a list of values."),
         ] + bytesOptions + [
             Option("items", .sections(itemOptions), "Messages behind these bytes, each in an envelope."),
@@ -209,7 +227,13 @@ extension MockSettings {
             oneOf: "step",
             "Sends a message, or a part of the body of plain HTTP."
         ),
-        Option("wait", .duration, oneOf: "step", example: "50ms", "Waits."),
+        Option(
+            "wait",
+            .section(pauseOptions, shorthand: "from"),
+            oneOf: "step",
+            example: "50ms",
+            "Waits for a time, or for a random one of a range."
+        ),
         Option(
             "until",
             .string,

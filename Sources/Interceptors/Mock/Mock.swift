@@ -32,6 +32,8 @@ final class Mock: Sendable {
     let rules: [MockRule]
     /// The signals that its scripts wait for.
     let signals: [String]
+    /// The numbers of the messages that its texts name.
+    let messageNumbers: Set<Int>
     private let service: MarkedString?
     /// The methods that have rules of their own, and the numbers of these.
     private let methods: [(name: MarkedString, rules: Range<Int>)]
@@ -52,6 +54,7 @@ final class Mock: Sendable {
         let named = section.string(ifGiven: "unmatched").flatMap(Unmatched.init)
         unmatched = named ?? (section.has("tape") ? .unimplemented : .empty)
         service = section.string(ifGiven: "service").map { MarkedString($0, at: section.mark(of: "service")) }
+        messageNumbers = MockMessageNumbers.all(in: settings.node)
         keyLimit = section.integer("keys")
         journalLimit = section.size("journal")
         var rules: [MockRule] = []

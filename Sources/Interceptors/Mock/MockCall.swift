@@ -31,7 +31,13 @@ final class MockCall: LocalService {
 
     init(_ exchange: LocalExchange, _ server: MockServer, _ rule: MockRule?) {
         (self.exchange, self.server) = (exchange, server)
-        context = MockContext(exchange.call, on: server.worker, keepsAll: rule == nil && server.mock.asks == .all)
+        let keepsAll = rule == nil && server.mock.asks == .all
+        context = MockContext(
+            exchange.call,
+            on: server.worker,
+            keepsAll: keepsAll,
+            numbers: server.mock.messageNumbers
+        )
         start = context.call.now
         journal = MockRecorder(context, server.memory, limit: server.mock.journalLimit)
         if server.alarms != nil { usedSignals = server.signals.raised(server.mock.signals) }
@@ -135,7 +141,7 @@ final class MockCall: LocalService {
             journal?.unmatched(lack)
             script = server.steps(ofUnmatched: context.call)
             guard script == nil else { return true }
-            end(server.error(lack))
+            end(server.error(lack, for: context.call))
             return false
         }
         return true
@@ -153,7 +159,7 @@ final class MockCall: LocalService {
         case .closed:
             while consumeMessage() {}
             return isClosed
-        case .wait(let time): pause(time)
+        case .wait(let length): pause(length.length(context.worker.randomFraction()))
         case .at(let time):
             let left = start + time - context.call.now
             if left > .zero { pause(left) }
@@ -187,12 +193,12 @@ final class MockCall: LocalService {
         return true
     }
 
-    /// Whether a step has something of the first message in it, which has not come yet.
+    /// Whether a step has a part of a message in it that has not been received yet.
     private func isEarly(_ step: MockScript.Step) -> Bool {
-        guard context.number == 0, !isClosed else { return false }
+        guard !isClosed else { return false }
         return switch step {
-        case .headers(_, let fields): fields.asksMessage
-        case .send(let message): message.asksMessage
+        case .headers(_, let fields): fields.neededMessages > context.number
+        case .send(let message): message.neededMessages > context.number
         default: false
         }
     }

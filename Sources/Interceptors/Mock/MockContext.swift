@@ -28,13 +28,18 @@ struct MockContext {
     /// All messages, if a rule may ask for them; none if they are too long.
     private(set) var messages: [JSONValue]?
     private var kept = 0
+    /// The numbers of the messages that texts of the mock name.
+    private let numbers: Set<Int>
+    /// The received messages with these numbers, as far as they have at most 4 MiB together.
+    private var numbered: [Int: MockInput] = [:]
+    private var numberedBytes = 0
     /// Whether a rule may ask for all messages, so that all are wanted.
     let keepsAll: Bool
     /// The parts of the path that the rule names.
     var captures: [String: [UInt8]] = [:]
 
-    init(_ call: Call, on worker: WorkerServices, keepsAll: Bool = false) {
-        (self.call, self.worker, self.keepsAll) = (call, worker, keepsAll)
+    init(_ call: Call, on worker: WorkerServices, keepsAll: Bool = false, numbers: Set<Int> = []) {
+        (self.call, self.worker, self.keepsAll, self.numbers) = (call, worker, keepsAll, numbers)
         if keepsAll { messages = [] }
     }
 
@@ -47,7 +52,7 @@ struct MockContext {
     /// The first message, if it is JSON; good until a rule has been chosen.
     var firstMessage: JSONValue? { first?.value }
     /// How many bytes of messages are held.
-    var heldBytes: Int { payload.count + (messages == nil ? 0 : kept) }
+    var heldBytes: Int { payload.count + (messages == nil ? 0 : kept) + numberedBytes }
 
     /// A message of the request has come.
     mutating func received(_ payload: Span<UInt8>) {
@@ -56,6 +61,10 @@ struct MockContext {
         let input = MockInput(payload, of: call)
         last = input
         if number == 1 { first = input }
+        if numbers.contains(number), numberedBytes + payload.count + 64 <= Self.maxKept {
+            numbered[number] = input
+            numberedBytes += payload.count + 64
+        }
         // An empty one takes room, too.
         kept += payload.count + 64
         if kept > Self.maxKept { messages = nil }
@@ -66,7 +75,10 @@ struct MockContext {
     mutating func chosen() { (first, messages) = (nil, nil) }
 
     /// Nothing reads messages until something happens.
-    func rest() { last?.rest() }
+    func rest() {
+        last?.rest()
+        for input in numbered.values { input.rest() }
+    }
 
     /// The error of a message that is not of its type; where values are to be kept out, it says no more than that.
     func error(_ problem: String) -> RPCError {
@@ -77,8 +89,18 @@ struct MockContext {
     /// The request is complete.
     mutating func ended() { known = .all }
 
-    /// The value in a place of the message that came last, if there is one.
-    func value(at pointer: JSONPointer) -> JSONValue? { view(of: message)?.value(at: pointer) }
+    /// Returns the value at a place of a message, or `nil` if the message has none or has not been received.
+    ///
+    /// - Parameters:
+    ///   - pointer: The place.
+    ///   - number: The number of the message; the last one if `nil`.
+    ///   - isShown: Whether the value goes into logs, so that it has nothing that `redact` names.
+    /// - Returns: The value.
+    func value(at pointer: JSONPointer, ofMessage number: Int? = nil, isShown: Bool = false) -> JSONValue? {
+        let input = number.map { numbered[$0] } ?? last
+        guard let message = input?.value else { return nil }
+        return view(of: isShown ? call.redactions.masked(message) : message)?.value(at: pointer)
+    }
 
     /// The value in a place of the first message, if there is one.
     func firstValue(at pointer: JSONPointer) -> JSONValue? { view(of: firstMessage)?.value(at: pointer) }
@@ -87,11 +109,6 @@ struct MockContext {
     func failing(_ conditions: [JSONCondition], for message: JSONValue?) -> Int? {
         guard let view = view(of: message) else { return conditions.isEmpty ? nil : 0 }
         return conditions.firstIndex { !$0.holds(for: view) }
-    }
-
-    /// The value in a place of the message that came last, as logs may show it.
-    func shownValue(at pointer: JSONPointer) -> JSONValue? {
-        view(of: message.map(call.redactions.masked))?.value(at: pointer)
     }
 
     /// The message that came last, as logs may show it.

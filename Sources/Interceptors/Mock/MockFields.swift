@@ -50,8 +50,8 @@ struct MockFields: Sendable {
 
     var isEmpty: Bool { fields.isEmpty }
 
-    /// Whether a message of the request has parts in them.
-    var asksMessage: Bool { fields.contains(where: \.value.asksMessage) }
+    /// The number of messages of the request that the values need.
+    var neededMessages: Int { fields.map(\.value.neededMessages).max() ?? 0 }
 
     /// The fields for a call; control characters that a message has have no place there, nor has the content type in RPC.
     func values(_ context: MockContext) -> [(name: [UInt8], value: [UInt8])] {

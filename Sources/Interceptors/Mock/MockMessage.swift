@@ -87,11 +87,11 @@ enum MockMessage: Sendable {
     /// Whether it cannot be made without the types.
     var needsTypes: Bool { if case .fake = self { true } else { false } }
 
-    /// Whether a message of the request has parts in it.
-    var asksMessage: Bool {
+    /// The number of messages of the request that it needs.
+    var neededMessages: Int {
         switch self {
-        case .echo: true
-        default: texts.contains(where: \.asksMessage)
+        case .echo: 1
+        default: texts.map(\.neededMessages).max() ?? 0
         }
     }
 
@@ -179,8 +179,9 @@ extension JSONTree where Text == MockText {
     /// Appends the value as compact JSON; a string that is one value of the message and nothing else has its type.
     func append(_ context: MockContext, to queue: ByteQueue) {
         append(to: queue) { text in
-            if let pointer = text.pointer {
-                queue.append(context.value(at: pointer)?.bytes ?? Array("null".utf8))
+            if let place = text.place {
+                let value = context.value(at: place.pointer, ofMessage: place.message)
+                queue.append(value?.bytes ?? Array("null".utf8))
             } else {
                 queue.append(json: text.value(context).span)
             }

@@ -98,7 +98,8 @@ final class MockInterceptor: Interceptor {
         guard let server, server.mock.isFor(call) else { return .next }
         if let missing = call.missingTypes, call.lacksMessageTypes { return .reject(missing) }
         endAttempt(call)
-        let context = MockContext(call, on: server.worker, keepsAll: server.mock.asks == .all)
+        let (keepsAll, numbers) = (server.mock.asks == .all, server.mock.messageNumbers)
+        let context = MockContext(call, on: server.worker, keepsAll: keepsAll, numbers: numbers)
         switch server.mock.choose(context, server.memory) {
         case .rule(let rule): return use(rule, context)
         case .none(let lack): return miss(lack, context)

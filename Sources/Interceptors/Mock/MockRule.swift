@@ -204,6 +204,9 @@ struct MockState: Sendable {
 
     init(_ section: Section) {
         of = MockText(section.string("of"), at: section.mark(of: "of"), into: section.diagnostics)
+        if of.neededMessages > 1 {
+            section.report("\"of\" knows the first message alone; write for example {json:/id}", at: "of")
+        }
         required = section.string(ifGiven: "is")
         next = section.string(ifGiven: "becomes")
         if required == nil, next == nil {

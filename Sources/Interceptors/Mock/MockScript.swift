@@ -19,7 +19,7 @@ struct MockScript: Sendable {
         case goTo(Int)
         /// Waits until the request is complete, and takes its messages meanwhile.
         case closed
-        case wait(Duration)
+        case wait(MockPause)
         /// Waits until so much time has passed since the start of the call.
         case at(Duration)
         /// Waits for the next message, which must be as it was recorded.
@@ -159,7 +159,8 @@ struct MockScript: Sendable {
             section.reportConflict(way, other)
         }
         steps.append(.closed)
-        if let delay = section.duration("delay"), delay > .zero { steps.append(.wait(delay)) }
+        let delay = MockPause(section.section("delay"))
+        if !delay.isEmpty { steps.append(.wait(delay)) }
         if let failure = section.string(ifGiven: "fail").flatMap(MockFailure.init) {
             return steps.append(.fail(failure))
         }
@@ -210,8 +211,8 @@ struct MockScript: Sendable {
                 return section.report("there is no message; \(advice)", at: "send")
             }
             steps.append(.send(message))
-        } else if let time = section.has("wait") ? section.duration("wait") : nil {
-            steps.append(.wait(time))
+        } else if section.has("wait") {
+            steps.append(.wait(MockPause(section.section("wait"))))
         } else if let name = section.string(ifGiven: "until") {
             steps.append(.until(name))
         } else if let name = section.string(ifGiven: "signal") {

@@ -60,7 +60,7 @@ final class MockServer {
         let journal = MockRecorder(context, memory, limit: mock.journalLimit)
         if context.number > 0 { journal?.received(context) }
         journal?.unmatched(lack)
-        let error = error(lack)
+        let error = error(lack, for: context.call)
         journal?.ended(.status(error.code, error.message), at: context.call.now)
         return .reject(error)
     }
@@ -75,8 +75,9 @@ final class MockServer {
         }
     }
 
-    /// The error of a call that no rule is for.
-    func error(_ lack: String) -> RPCError {
-        RPCError(.unimplemented, "mock \(mock.name): \(lack)")
+    /// Returns the error of a call without a rule: callers on other machines get nothing of the rules.
+    func error(_ lack: String, for call: Call) -> RPCError {
+        let text = call.peer.isOnThisMachine ? lack : "no rule applies to the call"
+        return RPCError(.unimplemented, "mock \(mock.name): \(text)")
     }
 }

@@ -9,7 +9,8 @@ internal import Time
 struct MockText: Sendable {
     private enum Piece: Sendable {
         case template(Template)
-        case json(JSONPointer)
+        /// A value of the message with this number; of the last message if `nil`.
+        case json(Int?, JSONPointer)
         /// A part of the path, by its name.
         case path(String)
         /// A parameter of the query, by its name.
@@ -23,7 +24,8 @@ struct MockText: Sendable {
 
     /// What a mock knows beside what templates know.
     private static let names = [
-        "json:/POINTER", "body", "path:NAME", "query:NAME", "message.number", "attempt", "now", "random:hex:N",
+        "json:/POINTER", "json:N:/POINTER", "body", "path:NAME", "query:NAME", "message.number", "attempt", "now",
+        "random:hex:N",
     ]
 
     private let pieces: [Piece]
@@ -80,15 +82,23 @@ struct MockText: Sendable {
             return .random(count)
         }
         guard name.hasPrefix("json:") else { return nil }
-        if let pointer = JSONPointer(String(name.dropFirst(5))) { return .json(pointer) }
+        let numbered = MockMessageNumbers.split(name)
+        if let number = numbered?.number, !MockMessageNumbers.range.contains(number) {
+            let range = "from \(MockMessageNumbers.range.lowerBound) to \(MockMessageNumbers.range.upperBound)"
+            diagnostics.report("{\(name)} has no number \(range); write for example {json:1:/id}", at: mark)
+            return .number
+        }
+        if let pointer = JSONPointer(numbered?.pointer ?? String(name.dropFirst(5))) {
+            return .json(numbered?.number, pointer)
+        }
         diagnostics.report("{\(name)} is not a JSON Pointer; write for example {json:/id}", at: mark)
         return .number
     }
 
-    /// The pointer, where the text is nothing else: its value keeps its type then.
-    var pointer: JSONPointer? {
-        guard pieces.count == 1, case .json(let pointer) = pieces[0] else { return nil }
-        return pointer
+    /// The place of the value if the text is nothing else: the value keeps its type then.
+    var place: (message: Int?, pointer: JSONPointer)? {
+        guard pieces.count == 1, case .json(let message, let pointer) = pieces[0] else { return nil }
+        return (message, pointer)
     }
 
     /// The parts of the path that it has in it.
@@ -106,15 +116,20 @@ struct MockText: Sendable {
         return constant
     }
 
-    /// Whether a message of the request has a part in it.
-    var asksMessage: Bool {
-        pieces.contains { piece in
+    /// The number of messages of the request that the text needs; 0 if it has no part of one in it.
+    var neededMessages: Int {
+        let needs = pieces.map { piece in
             switch piece {
-            case .json, .body: true
-            default: false
+            case .json(let number, _): number ?? 1
+            case .body: 1
+            default: 0
             }
         }
+        return needs.max() ?? 0
     }
+
+    /// Whether the text has a part of a message of the request in it.
+    var asksMessage: Bool { neededMessages > 0 }
 
     /// The text for a call and a message of it.
     ///
@@ -137,8 +152,8 @@ struct MockText: Sendable {
                     let byte = UInt8(truncatingIfNeeded: Int(context.worker.randomFraction() * 256))
                     text += [byte >> 4, byte & 15].map { $0 < 10 ? 0x30 + $0 : 0x57 + $0 }
                 }
-            case .json(let pointer):
-                switch isShown ? context.shownValue(at: pointer) : context.value(at: pointer) {
+            case .json(let number, let pointer):
+                switch context.value(at: pointer, ofMessage: number, isShown: isShown) {
                 case .string(let value)?: text += Array(value.utf8)
                 case let value?: text += value.bytes
                 case nil: break

@@ -36,6 +36,10 @@ struct MockURL: Sendable {
             when.report("\(problem); write a path such as /v1/orders/{id}", at: "template")
             return []
         }
+        if let problem = MockTemplateForm.problem(of: text) {
+            when.report(problem, at: "template")
+            return []
+        }
         let names = text.dropFirst().split(separator: "/").filter { $0.contains("{") || $0.contains("}") }
         for part in names where !(part.hasPrefix("{") && part.hasSuffix("}") && part.count > 2) {
             let problem = "\"template\" has \(Diagnostic.quote(String(part)))"

@@ -5,6 +5,8 @@ public import Events
 public final class Peer {
     /// Whether the caller came over TCP, and not over a Unix socket.
     public let isTCP: Bool
+    /// Whether the caller runs on this machine: it uses a Unix socket or a loopback address.
+    public let isOnThisMachine: Bool
     /// The user, group and process of a Unix socket's caller, as the kernel saw them at connect.
     public let credentials: PeerCredentials?
     /// The peer as logs name it: `127.0.0.1:5123`, or `uid:1000`.
@@ -19,6 +21,7 @@ public final class Peer {
     /// Names a peer whose unit is found out in a way of its own.
     init(address: SocketAddress?, credentials: PeerCredentials?, unit: PeerUnit?) {
         isTCP = address != nil
+        isOnThisMachine = address?.isLoopback ?? true
         self.unit = unit
         self.credentials = credentials
         let name = credentials.map { "uid:\($0.uid)" } ?? address.map { "\($0)" } ?? "unknown"

@@ -1,0 +1,53 @@
+import Bytes
+import HTTP2Kit
+import RPC
+import Testing
+
+@testable import Proxy
+
+/// Errors of calls without a rule, and raw statuses.
+@Suite struct MockUnmatchedTests {
+    private static func configuration(_ rule: String) -> String {
+        """
+        listeners: [{address: "127.0.0.1:8080", proxy_status: off}]
+        mocks: {m: {methods: {Say: [\(rule)]}}}
+        interceptors: [{mock: {name: m, unmatched: unimplemented}}]
+        """
+    }
+
+    private static let peers: [(SocketAddress?, Bool)] = [
+        (nil, true), (.ipv4([127, 0, 0, 1], port: 1), true), (.ipv4([127, 9, 8, 7], port: 2), true),
+        (.ipv6(Array(repeating: 0, count: 15) + [1], port: 3), true),
+        (.ipv6(Array(repeating: 0, count: 10) + [255, 255, 127, 0, 0, 1], port: 4), true),
+        (.ipv4([10, 0, 0, 1], port: 5), false), (.ipv4([128, 0, 0, 1], port: 6), false),
+        (.ipv4([192, 0, 2, 127], port: 7), false), (.ipv4([0, 0, 0, 0], port: 8), false),
+        (.ipv6(Array(repeating: 0, count: 16), port: 9), false),
+        (.ipv6([0xfe, 0x80] + Array(repeating: 0, count: 13) + [1], port: 10), false),
+        (.ipv6(Array(repeating: 0, count: 10) + [255, 255, 10, 0, 0, 1], port: 11), false),
+    ]
+
+    @Test(arguments: peers, ["{when: {json: {/a: 1}}, respond: {}}", "{when: {header: {x-a: b}}, respond: {}}"])
+    func `callers on this machine alone learn the nearest rule`(
+        _ peer: (address: SocketAddress?, isLocal: Bool),
+        rule: String
+    ) {
+        runProxy(Self.configuration(rule)) { harness in
+            let connection = harness.caller(as: Peer(address: peer.address, credentials: nil))
+            let caller = HTTP2Peer(connection, in: harness, isCaller: true, settings: .settings([:]))
+            caller.send(.say(1, "application/grpc+json"), .data(1, envelope("{}"), end: true))
+            let end = caller.next()
+            #expect(end.contains("grpc-status: 12"))
+            #expect(end.contains("asks for") == peer.isLocal, "\(end)")
+            #expect(end.contains("mock m: no rule applies to the call") != peer.isLocal)
+        }
+    }
+
+    @Test(arguments: [200, 204, 299, 304, 404, 503, 599, 600, 666, 799, 800, 999])
+    func `a raw response has any status of three digits from 200`(_ status: Int) {
+        runProxy(Self.configuration("{respond: {raw: {status: \(status), headers: {x-a: b}}}}")) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/grpc+json"), .data(1, envelope("{}"), end: true))
+            #expect(caller.next().contains(":status: \(status) | x-a: b"))
+        }
+    }
+}
