@@ -34,6 +34,8 @@ package enum HTTPReset: Error, Equatable, Sendable {
     case connectionLost(errno: Int32?)
     /// The peer went beyond a limit of HTTP/2, and the connection ended for it.
     case exceeded(HTTP2Limit)
+    /// The head or the trailers are larger than the peer accepts, whose limit is this many bytes, and were not sent.
+    case tooLargeForPeer(limit: Int)
     /// The message was malformed.
     case error(HTTPError)
     /// The process ends and waits no longer.

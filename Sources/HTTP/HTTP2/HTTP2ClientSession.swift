@@ -8,6 +8,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     package private(set) var isPinging = false
     private var acceptsNoMore = false
     private var maxStreams = 0
+    private var budget = HTTP2ResetBudget()
     /// Whether the settings of the peer have come.
     ///
     /// A stream that is opened before may be one more than the peer allows, and servers take that for an attack.
@@ -100,12 +101,19 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
         upstream.sessionHasRoom()
     }
 
+    override func sentReset() {
+        if budget.spend(at: now) { rejectedOverLimit(.cancels) }
+    }
+
     override func holdsMuchChanged() { upstream.sessionHasRoom() }
 
     override func receivedSettings() {
         isReady = true
         let allowed = unsafe nghttp2_session_get_remote_settings(engine, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
         maxStreams = min(Int(allowed), limits.streams)
+        let size = unsafe nghttp2_session_get_remote_settings(engine, NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE)
+        // Without the setting, nghttp2 has the largest number.
+        maxHeadOfPeer = size == .max ? .max : Int(size)
         upstream.sessionHasRoom()
     }
 

@@ -44,6 +44,13 @@ enum HTTP2FieldBlock {
         }
     }
 
+    /// Returns the size of a block as SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 §6.5.2).
+    static func size(_ fields: UnsafePointer<nghttp2_nv>, _ count: Int) -> Int {
+        var size = 32 * count
+        for index in 0..<count { size += unsafe fields[index].namelen + fields[index].valuelen }
+        return size
+    }
+
     @safe
     private struct Writer {
         let fields: UnsafeMutablePointer<nghttp2_nv>

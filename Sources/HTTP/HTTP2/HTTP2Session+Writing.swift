@@ -33,12 +33,18 @@ extension HTTP2Session {
         var provider = unsafe Self.provider
         let context = unsafe Unmanaged.passUnretained(stream).toOpaque()
         let engine = unsafe engine
+        let limit = maxHeadOfPeer
         stream.id = unsafe HTTP2FieldBlock.lend(head, .request(scheme: scheme)) { fields, count in
-            unsafe withUnsafePointer(to: &provider) { provider in
+            guard unsafe limit == .max || HTTP2FieldBlock.size(fields, count) <= limit else {
+                stream.rejection = .tooLargeForPeer(limit: limit)
+                return -1
+            }
+            return unsafe withUnsafePointer(to: &provider) { provider in
                 unsafe nghttp2_submit_request(engine, nil, fields, count, end ? nil : provider, context)
             }
         }
-        // A connection whose numbers have run out takes no stream; its user is told once it has nothing on its hands.
+        // A head that the peer does not accept begins no stream, nor does a connection whose numbers have run out. The user is told
+        // once it has nothing on its hands.
         if stream.id < 0 { rejected.append(stream) } else { add(stream) }
         frames.began(stream.id)
         hasOutput()
@@ -94,6 +100,17 @@ extension HTTP2Session {
         hasOutput()
     }
 
+    /// Whether the peer accepts the trailers; otherwise the stream is reset, and its user is told when RST_STREAM is written.
+    func accepts(_ trailers: HTTPHead, on stream: HTTP2Stream) -> Bool {
+        let limit = maxHeadOfPeer
+        guard !isServer, limit < .max else { return true }
+        let size = unsafe HTTP2FieldBlock.lend(trailers, .requestTrailers) { unsafe HTTP2FieldBlock.size($0, $1) }
+        guard size > limit else { return true }
+        stream.rejection = .tooLargeForPeer(limit: limit)
+        reset(stream, .tooLargeForPeer(limit: limit))
+        return false
+    }
+
     private func submit(_ trailers: consuming HTTPHead, on id: Int32) {
         let engine = unsafe engine
         unsafe HTTP2FieldBlock.lend(trailers, isServer ? .responseTrailers : .requestTrailers) { fields, count in
@@ -116,7 +133,7 @@ extension HTTP2Session {
             case .code(let code): code
             case .error: HTTP2Code.protocolError
             case .unprocessed: HTTP2Code.refusedStream
-            case .canceled, .connectionLost, .exceeded, .shutdown: HTTP2Code.cancel
+            case .canceled, .connectionLost, .exceeded, .tooLargeForPeer, .shutdown: HTTP2Code.cancel
             }
         unsafe _ = nghttp2_submit_rst_stream(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
         stream.wasAbandoned()
@@ -144,7 +161,7 @@ extension HTTP2Session {
             // They may bring more at once.
             let reported = rejected
             rejected = []
-            for stream in reported { stream.end(reporting: .unprocessed) }
+            for stream in reported { stream.end(reporting: stream.rejection ?? .unprocessed) }
         }
         while !isClosed, output.count < Self.maxQueued {
             var bytes: UnsafePointer<UInt8>?
@@ -229,6 +246,7 @@ extension HTTP2Session {
             if isDrained == true { stream(header.stream_id)?.user?.drained() }
         case NGHTTP2_RST_STREAM.rawValue:
             frames.reset(header.stream_id)
+            sentReset()
             let code = unsafe HTTP2Code(rawValue: frame.pointee.rst_stream.error_code)
             guard code.blamesPeer else { return 0 }
             // What an upstream sent was wrong; it did not reset the stream.
@@ -275,7 +293,7 @@ extension HTTP2Session {
         else { return 0 }
         unsafe _ = nghttp2_session_set_stream_user_data(engine, stream.id, nil)
         remove(stream)
-        stream.end(reporting: .unprocessed)
+        stream.end(reporting: stream.rejection ?? .unprocessed)
         streamGone()
         return 0
     }

@@ -54,6 +54,8 @@ package class HTTP2Session: HTTPSession {
     var headBytes = 0
     var guardian: HTTP2FloodGuard
     var frames: HTTP2FrameCheck
+    /// The maximum size of a head that the peer accepts (RFC 9113 §6.5.2); `.max` if the peer announces none.
+    var maxHeadOfPeer = Int.max
     /// The head in several frames that is on its way to nghttp2.
     var longHead: HTTP2LongHead?
     /// How many bytes wait in all streams for the peer to take them.
@@ -196,6 +198,8 @@ package class HTTP2Session: HTTPSession {
     func receivedGoAway() {}
     func receivedPingAck() {}
     func receivedSettings() {}
+    /// A RST_STREAM frame has gone into the output.
+    func sentReset() {}
     /// A stream is gone; there may be room for another.
     func streamGone() {}
     /// The connection holds much for its users, or does so no longer.
@@ -278,7 +282,7 @@ package class HTTP2Session: HTTPSession {
         guard let stream = stream(id) else { return 0 }
         remove(stream)
         // What has come of a response is still given to the user, once it wants it; so is a request that is read on.
-        let reason = stream.isMalformed ? HTTPReset.error(.http2Message) : .code(code)
+        let reason = stream.rejection ?? (stream.isMalformed ? .error(.http2Message) : .code(code))
         stream.endBehindInput(reporting: stream.isWhole ? nil : reason)
         streamGone()
         return 0
@@ -361,7 +365,7 @@ package class HTTP2Session: HTTPSession {
         streams = []
         for stream in left { stream.position = -1 }
         let reason = exceededLimit.map { HTTPReset.exceeded($0) } ?? reason
-        for stream in left { stream.endBehindInput(reporting: reason) }
+        for stream in left { stream.endBehindInput(reporting: stream.rejection ?? reason) }
         owner.sessionEnded(end)
     }
 

@@ -62,6 +62,9 @@ final class HTTP2Stream: HTTPStream {
     /// Why this side resets the stream as soon as its queued bytes are written; nil if it does not.
     private(set) var laterReset: HTTPReset?
 
+    /// The reason to report when the stream ends, if this side did not send what the peer does not accept.
+    var rejection: HTTPReset?
+
     init(_ session: HTTP2Session, id: Int32) {
         self.session = session
         self.id = id
@@ -115,7 +118,10 @@ final class HTTP2Stream: HTTPStream {
         guard sending == .body, !isBrokenOff else { return }
         sending = .ended
         responded()
-        if let trailers { self.trailers = session.copy(trailers) }
+        if let trailers {
+            guard session.accepts(trailers, on: self) else { return }
+            self.trailers = session.copy(trailers)
+        }
         session.hasEnd(self)
     }
 
@@ -339,6 +345,7 @@ final class HTTP2Stream: HTTPStream {
 
     /// Whether the peer has surely not begun to process the request (RFC 9113 §8.7).
     private func isUnprocessed(_ reason: HTTPReset) -> Bool {
-        !session.isServer && (output == .queued || reason == .code(.refusedStream))
+        guard !session.isServer, rejection == nil else { return false }
+        return output == .queued || reason == .code(.refusedStream)
     }
 }

@@ -27,7 +27,9 @@ extension UpstreamError {
         case .security: .tls
         case .firstByteTimeout, .attemptTimeout, .callTimeout, .stalled: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
-        case .noHTTP2, .needsHTTP2, .badResponse, .untranslatedRequest, .untranslatedResponse: .malformed
+        case .noHTTP2, .needsHTTP2, .badResponse, .untranslatedRequest, .requestTooLarge,
+            .untranslatedResponse:
+            .malformed
         case .tooManyWaiting: .waiting
         }
     }

@@ -19,6 +19,7 @@ extension HTTP2Limit {
         case .streams: .streams
         case .slowReader: .slowReader
         case .stalled: .stalled
+        case .cancels: .cancels
         }
     }
 }

@@ -72,7 +72,7 @@ extension UpstreamError {
         case .firstByteTimeout, .attemptTimeout, .callTimeout, .stalled: "http_response_timeout"
         case .lost, .noRoom, .reset, .unprocessed: "connection_terminated"
         case .cutOff: "http_response_incomplete"
-        case .untranslatedRequest: "http_request_error"
+        case .untranslatedRequest, .requestTooLarge: "http_request_error"
         case .noHTTP2, .needsHTTP2, .exceeded, .badResponse, .untranslatedResponse: "http_protocol_error"
         }
     }

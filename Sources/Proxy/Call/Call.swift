@@ -169,7 +169,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
             fail(RPCError(error.code, error.text, httpStatus: error.status), by: .martlet)
         case .shutdown:
             fail(RPCError(.unavailable, "Martlet is stopping, and the drain time is over"), by: .martlet)
-        case .canceled, .connectionLost, .code, .unprocessed, .exceeded:
+        case .canceled, .connectionLost, .code, .unprocessed, .exceeded, .tooLargeForPeer:
             // Callers that have told their deadline leave when it is over, be it a moment before that is seen here.
             if isDeadlineOver { timePassed() }
             finish(code: .canceled, by: .caller)

@@ -246,7 +246,7 @@ public final class Upstream {
         countExceeded(limit)
         let label = limit.label.label.description
         logLimiter.note(
-            "upstream exceeded an HTTP/2 limit",
+            limit == .cancels ? "retired a connection to an upstream" : "upstream exceeded an HTTP/2 limit",
             about: "\(settings.name) \(label)",
             ("upstream", settings.name),
             ("address", "\(address)"),

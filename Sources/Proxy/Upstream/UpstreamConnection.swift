@@ -20,7 +20,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     enum Stage {
         case connecting
         case ready
-        /// It has reached its greatest age, and ends with the exchanges under way.
+        /// It has reached its greatest age, or sent too many resets, and ends with the exchanges under way.
         case aged
     }
 
@@ -234,6 +234,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     }
 
     private func retire() {
+        guard stage == .ready else { return }
         stage = .aged
         owner.aged(self)
         drain()
@@ -257,6 +258,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     func sessionExceeded(_ limit: HTTP2Limit) {
         upstream.exceeded(limit, at: address)
+        // The upstream may soon end the connection for the calls of other callers.
+        if limit == .cancels { retire() }
     }
 
     var now: Instant { context.loop.now }

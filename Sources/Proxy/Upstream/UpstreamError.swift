@@ -44,6 +44,8 @@ public enum UpstreamError: Error {
     case exceeded(HTTP2Limit)
     /// The call is gRPC, and the upstream speaks only HTTP/1.1.
     case needsHTTP2
+    /// The head or the trailers of the request are larger than the upstream accepts, whose limit is this many bytes.
+    case requestTooLarge(limit: Int)
     /// The response is not valid HTTP.
     case badResponse(HTTPError)
     /// The request cannot be translated into what the upstream speaks.
@@ -66,6 +68,7 @@ public enum UpstreamError: Error {
         case .code(let code): self = .reset(code)
         case .unprocessed: self = .unprocessed
         case .exceeded(let limit): self = .exceeded(limit)
+        case .tooLargeForPeer(let limit): self = .requestTooLarge(limit: limit)
         case .canceled, .connectionLost, .shutdown:
             // Such as an upstream that did not take our certificate.
             if let connection, let error = connection.security?.error {
@@ -144,6 +147,13 @@ public enum UpstreamError: Error {
                 .unimplemented,
                 "upstream \(upstream): gRPC needs HTTP/2, but the upstream speaks HTTP/1.1"
             )
+        case .requestTooLarge(let limit):
+            RPCError(
+                .resourceExhausted,
+                "upstream \(upstream): the headers or trailers of the request exceed the \(limit) bytes that the upstream "
+                    + "accepts (SETTINGS_MAX_HEADER_LIST_SIZE)",
+                httpStatus: 431
+            )
         case .untranslatedRequest(let error): error
         case .untranslatedResponse(let error): error.named("upstream \(upstream)")
         case .badResponse(.headTooLarge):
@@ -167,6 +177,7 @@ public enum UpstreamError: Error {
     var limit: LimitLabel? {
         switch self {
         case .tooManyWaiting: .waiting
+        case .requestTooLarge: .head
         case .badResponse(let error): error.limit
         case .untranslatedRequest(let error), .untranslatedResponse(let error):
             error.code == .resourceExhausted ? .heldMessage : nil
@@ -184,7 +195,7 @@ public enum UpstreamError: Error {
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
         case .needsHTTP2, .noHTTP2, .noRoom: .connectFailed
         case .badResponse, .untranslatedResponse: .badResponse
-        case .untranslatedRequest: .canceled
+        case .untranslatedRequest, .requestTooLarge: .canceled
         }
     }
 }

@@ -66,6 +66,7 @@ extension HTTPReset {
         case .unprocessed: "unprocessed"
         case .connectionLost(let errno): errno.map { "connection lost, errno \($0)" } ?? "connection lost"
         case .shutdown: "shutdown"
+        case .tooLargeForPeer(let limit): "too large for the peer's \(limit)"
         case .error(let error): "fault \(error)"
         }
     }

@@ -1,0 +1,41 @@
+"""A caller that cancels many calls moves new calls to another upstream connection. Calls of other callers end well."""
+
+import pytest
+
+from support.http2 import h2_peer
+from support.http2.h2_recorder import response_ok
+
+
+def cancel_many(caller, upstream, count):
+    for number in range(count):
+        call = caller.open(h2_peer.request("/canceled", "POST"))
+        upstream.wait_for_streams(2 + number)
+        caller.reset(call.id)
+    # The response shows that Martlet has read the resets before it.
+    assert caller.finish(caller.open(h2_peer.request("/last"), end=True)).status == 200
+
+
+@pytest.mark.parametrize("count, connections", [(1, 1), (20, 1), (90, 1), (150, 2)])
+def test_cancels(martlet, h2_recorder, count, connections):
+    def script(peer):
+        while stream := upstream.next_stream(peer):
+            if stream.path == "/long":
+                long.append((peer, stream))
+            elif stream.path != "/canceled":
+                response_ok(peer, stream)
+
+    long = []
+    upstream = h2_recorder(script=script)
+    daemon = martlet(upstream=upstream.url, more="workers: 1\n")
+    one, two = daemon.connect_h2(), daemon.connect_h2()
+    waits = one.open(h2_peer.request("/long"), end=True)
+    upstream.wait_for_streams(1)
+    cancel_many(two, upstream, count)
+    assert two.finish(two.open(h2_peer.request("/new"), end=True)).status == 200
+    assert len(upstream.connections) == connections
+    assert not waits.is_over
+    peer, stream = long[0]
+    response_ok(peer, stream)
+    assert one.finish(waits).body == b"ok"
+    hits = {labels["limit"]: value for labels, value in daemon.metrics().select("martlet_h2_limit_hits_total")}
+    assert hits.get("cancels", 0) == connections - 1
