@@ -309,6 +309,11 @@ final class HTTP2Stream: HTTPStream {
             reason == nil || user.needsInputBeforeReset
         else { return end(reporting: reason) }
         inbox.reset = reason
+        // What the peer no longer takes holds neither memory nor the sender.
+        releaseOutbound()
+        guard notifiesDrained else { return }
+        notifiesDrained = false
+        user.drained()
     }
 
     /// The stream is no more: tells its user why, unless all went well, and lets go of what it kept.
