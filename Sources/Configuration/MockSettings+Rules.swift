@@ -273,7 +273,7 @@ extension MockSettings {
         Option("by", .string, "Who ended the call when it was recorded. It has no effect."),
     ]
 
-    /// What a tape has of a message that it does not have.
+    /// The keys that a tape has in place of a message that it left out.
     private static let unrecordedOptions = [
         Option("cut", .integer(in: 0...Int.max), "The length of a message that was too long for a tape."),
         Option("withheld", .integer(in: 0...Int.max), "The length of a message that a tape may not show."),

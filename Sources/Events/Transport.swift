@@ -32,7 +32,7 @@ public protocol Transport: AnyObject {
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Transfer
     /// Whether `close` resets the connection, so that the peer sees that something was broken off.
     var resetsOnClose: Bool { get set }
-    /// How much of what was sent a reset would destroy; 0 if the other end has all of it. Only its changes have a meaning.
+    /// The amount of sent data that a reset would destroy, or 0 if the peer has it all. Only its changes have a meaning.
     var unacknowledged: Int { get }
     /// Says to the other end that no more bytes come.
     func endSending()

@@ -85,7 +85,7 @@ package enum SessionEnd: Equatable, Sendable {
     /// Likewise, but the peer may still be sending: the connection is read empty for a while, since closing it at once
     /// could destroy the last response on its way.
     case lingering
-    /// What is in the output queue is sent, and the connection reset, so that the peer cannot take that for the whole.
+    /// The output queue is sent, and the connection reset, so that the peer cannot take those bytes for the whole.
     case abort
 }
 

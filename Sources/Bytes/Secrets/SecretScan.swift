@@ -206,7 +206,7 @@ extension UInt8 {
     /// The byte before the `//` of a URL: the end of a scheme, or what no word has.
     fileprivate var isBeforeAuthority: Bool { endsURL || [0x27, 0x28, 0x2c, 0x3a, 0x3d].contains(self) }
     fileprivate var isBeforeParameter: Bool { [0x23, 0x26, 0x3b, 0x3f].contains(self) }
-    /// What is not part of a name: letters, digits, escapes, brackets and `-._~`.
+    /// Whether the byte is not part of a name: all but letters, digits, escapes, brackets and `-._~`.
     fileprivate var isBeforeName: Bool { !(isInJWT || self >= 0x80 || [0x25, 0x5b, 0x5d, 0x7e].contains(self)) }
     fileprivate var isSchemeGap: Bool { self == 0x20 || self == UInt8(ascii: "+") }
     fileprivate var isInJWT: Bool { isLetterOrDigit || [0x2d, 0x2e, 0x5f].contains(self) }

@@ -7,7 +7,7 @@ struct HTTP2Inbox {
     var trailers: HTTPHead?
     /// The end has come, and waits behind the body.
     var endIsWaiting = false
-    /// Why the stream has ended before its time, which waits behind the body; nil if it has not.
+    /// The reset to report after the body, or `nil` if the stream was not reset.
     var reset: HTTPReset?
     /// The user is just being given what waits.
     var isBeingDelivered = false

@@ -59,7 +59,7 @@ final class HTTP2Stream: HTTPStream {
     var isMalformed = false
     /// Whether this side has reset the stream; nghttp2 closes it only when RST_STREAM is written.
     private(set) var isReset = false
-    /// Why this side resets the stream as soon as its queued bytes are written; nil if it does not.
+    /// The reset to send once the queued bytes are written, or `nil`.
     private(set) var laterReset: HTTPReset?
 
     /// The reason to report when the stream ends, if this side did not send what the peer does not accept.

@@ -152,7 +152,7 @@ public indirect enum JSONTest: Sendable {
 }
 
 extension JSONValue {
-    /// Whether it has all of `part`: an object these members, a list these items, a text this part.
+    /// Whether the value has all of `part`: an object its members, a list its items, a text its characters.
     ///
     /// Members and items are equal to those of `part`, or contain them. Only at the top a part of a text is enough, and one
     /// item stands for a list of it.
@@ -164,7 +164,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether it is equal to `part`, or has its members or items, each equal or with all of it.
+    /// Whether the value is equal to `part`, or has its members or items, each equal or with all of it.
     private func includes(_ part: JSONValue) -> Bool {
         switch (self, part) {
         case (.object, .object(let members)):
