@@ -231,13 +231,15 @@ package final class Worker {
     }
 
     private func make(_ settings: UpstreamSettings, _ defaults: RequestDefaults?) -> Upstream {
-        Upstream(
+        let counter = counters.upstream(settings.name)
+        return Upstream(
             settings,
             context: context,
             network: network,
             names: names,
-            counter: counters.upstream(settings.name),
+            counter: counter,
             exceeded: { [counters] in counters.http2LimitHit($0.label) },
+            retired: { [counters] in counters.retiredConnection(counter) },
             shareIsReached: { [counters] in counters.limitHit(.ejectShare) },
             logLimiter: logLimiter,
             tls: tls.upstreams[settings.name],

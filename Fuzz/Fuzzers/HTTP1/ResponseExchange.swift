@@ -90,5 +90,6 @@ final class ResponseExchange: HTTPClientOwner, HTTPStreamUser {
     var hasRunLong: Bool { false }
     var lastWritten: Instant { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
+    func sessionSpentResets() {}
     var now: Instant { .start + .second }
 }

@@ -117,4 +117,5 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
     var lastWritten: Instant { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
     func sessionHasRoom() {}
+    func sessionSpentResets() {}
 }

@@ -102,7 +102,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     }
 
     override func sentReset() {
-        if budget.spend(at: now) { rejectedOverLimit(.cancels) }
+        if budget.spend(at: now) { upstream.sessionSpentResets() }
     }
 
     override func holdsMuchChanged() { upstream.sessionHasRoom() }

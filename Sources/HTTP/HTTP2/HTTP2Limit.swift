@@ -28,8 +28,6 @@ public enum HTTP2Limit: CaseIterable, Sendable {
     case slowReader
     /// A head that does not come to its end.
     case stalled
-    /// Calls on a connection to an upstream that their callers cancel; the connection begins no others.
-    case cancels
 
     /// What it is that there was too much of, for people.
     public var text: String {
@@ -47,7 +45,6 @@ public enum HTTP2Limit: CaseIterable, Sendable {
         case .streams: "too many streams"
         case .slowReader: "the peer reads nothing"
         case .stalled: "the head is incomplete"
-        case .cancels: "too many calls on the connection were canceled"
         }
     }
 }

@@ -19,7 +19,6 @@ extension HTTP2Limit {
         case .streams: .streams
         case .slowReader: .slowReader
         case .stalled: .stalled
-        case .cancels: .cancels
         }
     }
 }

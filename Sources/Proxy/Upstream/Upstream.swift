@@ -58,6 +58,7 @@ public final class Upstream {
 
     private let logLimiter: LogLimiter
     private let countExceeded: (HTTP2Limit) -> Void
+    private let countRetired: () -> Void
     /// An address stays in because of `eject.share`.
     private let countShare: () -> Void
 
@@ -85,6 +86,7 @@ public final class Upstream {
         names: NameService,
         counter: UpstreamCounter,
         exceeded: @escaping (HTTP2Limit) -> Void,
+        retired: @escaping () -> Void = {},
         shareIsReached: @escaping () -> Void = {},
         logLimiter: LogLimiter,
         tls: UpstreamTLS?,
@@ -100,7 +102,7 @@ public final class Upstream {
         self.context = context
         self.network = network
         self.counter = counter
-        (countExceeded, countShare) = (exceeded, shareIsReached)
+        (countExceeded, countRetired, countShare) = (exceeded, retired, shareIsReached)
         self.logLimiter = logLimiter
         dnsCache = DNSCache(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(
@@ -246,12 +248,24 @@ public final class Upstream {
         countExceeded(limit)
         let label = limit.label.label.description
         logLimiter.note(
-            limit == .cancels ? "retired a connection to an upstream" : "upstream exceeded an HTTP/2 limit",
+            "upstream exceeded an HTTP/2 limit",
             about: "\(settings.name) \(label)",
             ("upstream", settings.name),
             ("address", "\(address)"),
             ("limit", label),
             ("reason", limit.text)
+        )
+    }
+
+    /// A connection gets no more calls, since callers have canceled too many on it.
+    func retired(at address: SocketAddress) {
+        countRetired()
+        logLimiter.note(
+            "retired a connection to an upstream",
+            about: settings.name,
+            ("upstream", settings.name),
+            ("address", "\(address)"),
+            ("reason", "callers have canceled too many calls on it")
         )
     }
 

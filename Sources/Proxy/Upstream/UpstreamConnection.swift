@@ -258,8 +258,11 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     func sessionExceeded(_ limit: HTTP2Limit) {
         upstream.exceeded(limit, at: address)
-        // The upstream may soon end the connection for the calls of other callers.
-        if limit == .cancels { retire() }
+    }
+
+    func sessionSpentResets() {
+        upstream.retired(at: address)
+        retire()
     }
 
     var now: Instant { context.loop.now }

@@ -2,14 +2,16 @@ internal import RPC
 
 /// What one worker, or all of them, had counted at one moment.
 public struct CountersSnapshot: Sendable {
-    /// The columns of an upstream behind the results of attempts: retries, the codes of calls, hedges, and spools.
+    /// The columns of an upstream behind the results of attempts: retries, the codes of calls, hedges, spools, and
+    /// connections that were retired.
     static let upstreamRetries = AttemptResult.allCases.count
     static let codes = upstreamRetries + 1
     static let hedges = codes + RPCCode.allCases.count
     static let spoolFiles = hedges + HedgeLabel.allCases.count
     static let spoolBytes = spoolFiles + 1
     static let spoolErrors = spoolFiles + 2
-    static let upstreamColumns = spoolFiles + 3
+    static let retired = spoolFiles + 3
+    static let upstreamColumns = spoolFiles + 4
     /// The columns of an upstream's pools: connections that are idle, connections with calls, calls that wait.
     static let idle = 0
     static let active = 1

@@ -28,8 +28,6 @@ public enum HTTP2LimitLabel: UInt8, CaseIterable, Sendable {
     case slowReader
     /// A head did not come to its end.
     case stalled
-    /// Callers canceled so many calls on a connection to an upstream that the connection begins no others.
-    case cancels
 
     /// The value of the label.
     public var label: StaticString {
@@ -48,7 +46,6 @@ public enum HTTP2LimitLabel: UInt8, CaseIterable, Sendable {
         case .streams: "streams"
         case .slowReader: "slow_reader"
         case .stalled: "stalled"
-        case .cancels: "cancels"
         }
     }
 }

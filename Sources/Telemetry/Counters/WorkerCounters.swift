@@ -189,6 +189,11 @@ public final class WorkerCounters {
         upstreams[upstream.row, CountersSnapshot.spoolErrors] &+= 1
     }
 
+    /// Counts a connection that gets no more calls, since callers have canceled too many on it.
+    public func retiredConnection(_ upstream: UpstreamCounter) {
+        upstreams[upstream.row, CountersSnapshot.retired] &+= 1
+    }
+
     /// Counts a retry that was due and is not sent.
     public func retrySkipped(_ reason: RetryReason, _ skipReason: RetrySkipReason) {
         retries[CountersSnapshot.retryIndex(reason, skipped: skipReason)] &+= 1

@@ -20,6 +20,7 @@ extension CountersSnapshot {
             MetricFamily(.upstreamCalls, upstreams.names.indices.flatMap { upstreamCalls($0, codeNames) }),
             MetricFamily(.upstreamCallDuration, upstreams.names.indices.compactMap(upstreamCallDuration)),
             pools.family(.upstreamConnections, ["idle", "active"]),
+            MetricFamily(.upstreamConnectionsRetired, upstreams.samples { .number(upstreams[$0, Self.retired]) }),
             MetricFamily(.upstreamWaiting, pools.samples { .number(pools[$0, Self.waiting]) }),
             MetricFamily(.retries, RetryReason.allCases.flatMap(samples)),
             MetricFamily(.resumes, ResumeResult.allCases.map(sample)),

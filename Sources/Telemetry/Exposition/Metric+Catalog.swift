@@ -6,7 +6,7 @@ extension Metric {
         interceptorVerdicts,
         interceptorDuration,
         upstreamAttempts, upstreamRetries, hedges, spoolFiles, spoolBytes, spoolErrors, upstreamCalls,
-        upstreamCallDuration, upstreamConnections,
+        upstreamCallDuration, upstreamConnections, upstreamConnectionsRetired,
         upstreamWaiting,
         upstreamAddresses,
         upstreamEjections, upstreamHealthChecks, upstreamInsecure, retries, resumes,

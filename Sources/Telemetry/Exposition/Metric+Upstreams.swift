@@ -54,6 +54,12 @@ extension Metric {
         "Open connections to an upstream: idle without a call, active with calls.",
         labels: ["upstream", "state"]
     )
+    static let upstreamConnectionsRetired = Metric(
+        "martlet_upstream_connections_retired_total",
+        .counter,
+        "HTTP/2 connections to an upstream that got no more calls, because callers had canceled many on them.",
+        labels: ["upstream"]
+    )
     static let upstreamWaiting = Metric(
         "martlet_upstream_waiting",
         .gauge,

@@ -106,6 +106,10 @@ final class HTTP2Upstream: HTTPClientOwner {
         whenRoom()
     }
 
+    func sessionSpentResets() {
+        transcript.note("spent resets")
+    }
+
     func sessionHasOutput() {}
 
     func sessionExceeded(_ limit: HTTP2Limit) {

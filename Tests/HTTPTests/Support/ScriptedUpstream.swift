@@ -73,6 +73,10 @@ final class ScriptedUpstream: HTTPClientOwner {
         whenIdle()
     }
 
+    func sessionSpentResets() {
+        transcript.note("spent resets")
+    }
+
     func sessionHasOutput() {}
 
     func sessionExceeded(_ limit: HTTP2Limit) {
