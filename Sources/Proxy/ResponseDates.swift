@@ -7,15 +7,23 @@ internal import Time
 final class ResponseDates {
     private static let field = FieldName("date")
 
-    private var second = Int.min
-    /// The text of the date in that second.
+    /// The text of the current second.
     private var text: [UInt8] = []
+    /// The end of that second.
+    private var end = Instant.start
 
     /// Adds the time at which a response came, unless its head has a date.
-    func complete(_ head: HTTPHead, at time: WallTime) {
+    ///
+    /// - Parameters:
+    ///   - now: The time of the worker's loop.
+    ///   - wallTime: The same time as a date, which is read once a second.
+    func complete(_ head: HTTPHead, at now: Instant, _ wallTime: @autoclosure () -> WallTime) {
         guard head.first(Self.field) == nil else { return }
-        let second = time.secondsAndNanoseconds.seconds
-        if second != self.second { (self.second, text) = (second, HTTPDate.text(of: time)) }
+        if now >= end {
+            let time = wallTime()
+            text = HTTPDate.text(of: time)
+            end = now + .nanoseconds(1_000_000_000 - Int64(time.secondsAndNanoseconds.nanoseconds))
+        }
         let text = text
         head.add(Self.field, text.span)
     }

@@ -23,6 +23,12 @@ enum HTTP1Grammar {
         isIn(byte, low: 0x2fff_6ff2_0000_0000, high: 0x47ff_fffe_afff_fffe)
     }
 
+    /// Whether `byte` is a letter, a digit, a dot or a hyphen.
+    @inline(__always)
+    static func isName(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- UInt8(ascii: "a") < 26 || isIn(byte, low: 0x03ff_6000_0000_0000, high: 0)
+    }
+
     /// Whether `byte` can be in a field value: a tab, or anything but a control byte; bytes from 0x80 are opaque.
     @inline(__always)
     static func isValue(_ byte: UInt8) -> Bool {

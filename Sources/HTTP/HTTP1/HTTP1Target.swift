@@ -55,9 +55,26 @@ enum HTTP1Target {
         head.setTarget(([UInt8(ascii: "/")] + rest.array).span)
     }
 
+    /// Whether a host is a name of letters, digits, dots and hyphens with at most a port, as nearly all are.
+    private static func isPlain(_ host: Span<UInt8>) -> Bool {
+        var index = 0
+        while index < host.count, unsafe HTTP1Grammar.isName(host[unchecked: index]) { index += 1 }
+        guard index > 0, index < host.count else { return index > 0 }
+        guard unsafe host[unchecked: index] == UInt8(ascii: ":"), host.count - index <= 6 else { return false }
+        var port = 0
+        while true {
+            index += 1
+            guard index < host.count else { return port <= 65535 }
+            let digit = unsafe host[unchecked: index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return false }
+            port = port * 10 + Int(digit)
+        }
+    }
+
     /// Rejects what is not a host with an optional port (RFC 9110 §7.2).
     static func checkHost(_ host: Span<UInt8>) throws(HTTPError) {
         guard host.count > 0 else { throw .invalidHost }
+        guard !isPlain(host) else { return }
         for index in 0..<host.count where unsafe !HTTP1Grammar.isHost(host[unchecked: index]) { throw .invalidHost }
         let isBracketed = host[0] == UInt8(ascii: "[")
         var end = host.count

@@ -184,10 +184,11 @@ extension Call {
     /// The head of the upstream's response has come.
     func responded(head: HTTPHead, end: Bool) {
         guard resumption == nil || beginsResponse(head, end: end) else { return }
-        if !upstreamLeg.isServed { worker.services.responseDates?.complete(head, at: worker.context.loop.clock.wall) }
+        let loop = worker.context.loop
+        if !upstreamLeg.isServed { worker.services.responseDates?.complete(head, at: loop.now, loop.clock.wall) }
         if !upstreamLeg.retryBuffer.isWanted { releaseRetryBuffer() }
         keepCookies(of: head)
-        record.stages.responded = worker.context.loop.now
+        record.stages.responded = loop.now
         response.reader.read(head, upstreamLeg.rpcProtocol)
         if response.reader.isOverLimit {
             worker.release(head)
