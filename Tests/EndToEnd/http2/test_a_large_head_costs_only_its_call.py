@@ -49,21 +49,20 @@ def ends_large(size, parts, in_trailers):
     """An upstream that ends one call with a large section while another one waits on the same connection."""
 
     def respond(peer):
-        waiting = None
+        streams = {}
         for _ in range(2):
             stream = peer.next_stream()
             peer.finish(stream)
-            if stream.path == "/a.B/Wait":
-                waiting = stream
-                continue
-            section = [("grpc-status", "5"), *spread(size, parts)]
-            head = h2_peer.response(200, ("content-type", "application/grpc"))
-            if in_trailers:
-                peer.headers(stream.id, head)
-                peer.headers(stream.id, section, end=True)
-            else:
-                peer.headers(stream.id, [*head, *section], end=True)
-            peer.headers(waiting.id, [*head, ("grpc-status", "0")], end=True)
+            streams[stream.path] = stream.id
+        large, waiting = streams["/a.B/Large"], streams["/a.B/Wait"]
+        section = [("grpc-status", "5"), *spread(size, parts)]
+        head = h2_peer.response(200, ("content-type", "application/grpc"))
+        if in_trailers:
+            peer.headers(large, head)
+            peer.headers(large, section, end=True)
+        else:
+            peer.headers(large, [*head, *section], end=True)
+        peer.headers(waiting, [*head, ("grpc-status", "0")], end=True)
         peer.wait_for_end()
 
     return respond
