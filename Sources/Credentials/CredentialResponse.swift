@@ -53,7 +53,15 @@ public enum CredentialResponse: Equatable, Sendable {
         return try Self.credential(value, until: ends.compactMap { $0 }.min(), at: now)
     }
 
-    private static func credential(
+    /// Returns the credential of a value that a fetch has brought.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - reported: The time until which it is valid, as the response says; without it, the claim `exp` of a JWT counts.
+    ///   - now: The time of day.
+    /// - Returns: The credential.
+    /// - Throws: `.expired` if it is not valid any more.
+    package static func credential(
         _ value: [UInt8],
         until reported: WallTime?,
         at now: WallTime

@@ -18,7 +18,7 @@ extension Classification {
     public func error(compression: Compression, query: Span<UInt8>) -> RPCError? {
         if let malformedRPC { return error(malformedRPC) }
         guard rpcProtocol != .http else { return nil }
-        guard codec != .other else { return Self.unsupported("the codec is not supported here; use json") }
+        guard codec != .other else { return .unsupportedType("the codec is not supported here; use json") }
         let compression = rpcProtocol == .connectGet ? ConnectQuery(query)?.compression ?? .identity : compression
         guard compression != .unknown else {
             let known = Compression.allCases.filter { $0 != .unknown }
@@ -33,7 +33,7 @@ extension Classification {
     private func error(_ malformedRPC: MalformedRPC) -> RPCError {
         switch malformedRPC {
         case .contentType:
-            return Self.unsupported("the content type is not an RPC content type; use for example application/json")
+            return .unsupportedType("the content type is not an RPC content type; use for example application/json")
         case .verb(let allowsGet):
             let verbs = allowsGet ? "GET, POST" : "POST"
             var error = RPCError(.unknown, "the method is not allowed; use \(verbs)", httpStatus: 405)
@@ -42,8 +42,13 @@ extension Classification {
         }
     }
 
-    /// The code is what a caller concludes from the status alone.
-    private static func unsupported(_ message: String) -> RPCError {
+}
+
+extension RPCError {
+    /// Returns the error of a call whose content type names a protocol or codec that its server does not know.
+    ///
+    /// The code is the one that callers conclude from the status alone.
+    public static func unsupportedType(_ message: String) -> RPCError {
         RPCError(.unknown, message, httpStatus: 415)
     }
 }

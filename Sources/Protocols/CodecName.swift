@@ -18,6 +18,9 @@ public enum CodecName: Sendable {
         }
     }
 
+    /// Whether there is no name.
+    public var isEmpty: Bool { if case .other(let name) = self { name.isEmpty } else { false } }
+
     /// The name of a codec that Martlet knows; no name for another.
     public init(_ codec: Codec) {
         switch codec {

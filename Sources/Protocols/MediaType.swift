@@ -38,6 +38,7 @@ struct MediaType: Equatable {
             switch family {
             case .bare: Self.codec(subtype)
             case .foreign: .other
+            case .connectStream: Self.codec(suffix)
             default: suffix.isEmpty ? .proto : Self.codec(suffix)
             }
         namesCodec = family == .bare || !suffix.isEmpty

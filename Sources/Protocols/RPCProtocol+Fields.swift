@@ -28,7 +28,8 @@ extension RPCProtocol {
         let type = contentType.mediaType
         let separator = hasEnvelopes ? UInt8(ascii: "+") : UInt8(ascii: "/")
         guard let index = type.firstIndex(of: separator) else { return CodecName(.proto) }
-        return CodecName(type.extracting((index + 1)...))
+        let name = type.extracting((index + 1)...)
+        return name.isEmpty && family != .connect ? CodecName(.proto) : CodecName(name)
     }
 }
 

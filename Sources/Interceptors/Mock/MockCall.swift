@@ -45,13 +45,19 @@ final class MockCall: LocalService {
     }
 
     private func begin(_ rule: MockRule) {
-        script = rule.script.steps
+        run(rule.script.steps)
         // An attempt may come to another rule than the one before, which has decided how the caller is spoken to.
         if context.call.rpcProtocol != .http, exchange.isRaw != rule.script.isRaw { script = MockScript.mixed }
         context.captures = rule.captures(of: context.call)
         context.chosen()
         journal?.chosen(rule)
         if let signal = rule.signal { server.signals.raise(signal) }
+    }
+
+    /// Begins a script, unless it needs a codec that the caller does not use.
+    private func run(_ steps: [MockScript.Step]) {
+        let hasCodec = context.call.codec != .other || context.call.rpcProtocol == .http
+        script = hasCodec || !MockScript.needsCodec(steps) ? steps : MockScript.foreignCodec
     }
 
     // MARK: LocalService
@@ -139,10 +145,11 @@ final class MockCall: LocalService {
         case .none(let lack):
             server.memory.noteUnmatched()
             journal?.unmatched(lack)
-            script = server.steps(ofUnmatched: context.call)
-            guard script == nil else { return true }
-            end(server.error(lack, for: context.call))
-            return false
+            guard let steps = server.steps(ofUnmatched: context.call) else {
+                end(server.error(lack, for: context.call))
+                return false
+            }
+            run(steps)
         }
         return true
     }
@@ -186,6 +193,9 @@ final class MockCall: LocalService {
             note(.response(response.status))
             response.send(to: exchange)
         case .end(let step): end(try step.error(context), trailers: step.trailers(context))
+        case .reject(let error):
+            note(.status(error.code, error.message))
+            exchange.fail(.untranslatedRequest(error))
         case .fail(let failure):
             note(.failed("\(failure.error)"))
             exchange.fail(failure.error)

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 internal import Documents
+internal import Protocols
 internal import Proxy
 internal import RPC
 internal import Time
@@ -37,6 +38,8 @@ struct MockScript: Sendable {
         /// A whole response as it stands, in the protocol of the caller.
         case raw(MockRaw)
         case end(MockEnd)
+        /// Ends the call as a server does that rejects the head of the request.
+        case reject(RPCError)
         case fail(MockFailure)
     }
 
@@ -48,6 +51,20 @@ struct MockScript: Sendable {
 
     /// What a call gets whose attempts come to raw responses and to others.
     static let mixed = [Step.end(.mixed)]
+
+    /// The script of a call in a codec that nothing of its rule is in.
+    static let foreignCodec = [Step.reject(.unsupportedType("the mock does not know the codec; use json or proto"))]
+
+    /// Whether steps read or make messages in the codec of the caller.
+    static func needsCodec(_ steps: [Step]) -> Bool {
+        steps.contains { step in
+            switch step {
+            case .expect(let conditions): !conditions.isEmpty
+            case .send(let message): message.needsCodec
+            default: false
+            }
+        }
+    }
 
     /// No step of a tape comes later than that after the start of its call.
     private static let maxTime = 365 * 86_400 * Duration.second

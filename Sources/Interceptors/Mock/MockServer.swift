@@ -77,6 +77,7 @@ final class MockServer {
 
     /// Returns the error of a call without a rule: callers on other machines get nothing of the rules.
     func error(_ lack: String, for call: Call) -> RPCError {
+        if let error = call.errorByType { return error }
         let text = call.peer.isOnThisMachine ? lack : "no rule applies to the call"
         return RPCError(.unimplemented, "mock \(mock.name): \(text)")
     }

@@ -94,7 +94,12 @@ final class RehearsedFetches {
         fetched[name] = count + 1
         let token = tokens[min(count, tokens.count - 1)]
         if let error = token.error { return .failure(CredentialError(error)) }
-        return .success(Credential(value: token.value, expiry: token.lifetime.map { now.adding(saturating: $0) }))
+        let end = token.lifetime.map { now.adding(saturating: $0) }
+        do throws(CredentialResponseError) {
+            return .success(try CredentialResponse.credential(token.value, until: end, at: now))
+        } catch {
+            return .failure(CredentialError(error.text))
+        }
     }
 
     /// The tokens of files, by their paths.

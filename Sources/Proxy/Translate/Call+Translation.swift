@@ -2,7 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import HTTP
 internal import Protocols
-internal import RPC
+public import RPC
 internal import Telemetry
 internal import Types
 
@@ -31,6 +31,9 @@ extension Call {
             upstreamLeg.restBindings = try restPaths(upstream)
             if !upstreamLeg.restBindings.isEmpty { upstreamLeg.spoken = .connectUnary }
             upstreamLeg.conversion = try conversion(for: upstream)
+            if isTranslated, !upstreamLeg.isServed, rpcProtocol.family == .connect, codecName.isEmpty {
+                throw .unsupportedType("the call names no codec; use proto or json")
+            }
             // Converted messages go out in binary, which a server of text understands as well.
             if upstreamLeg.conversion != nil, upstreamLeg.spoken == .grpcWebText { upstreamLeg.spoken = .grpcWeb }
         } catch {
@@ -81,8 +84,10 @@ extension Call {
         return paths
     }
 
-    /// What is wrong with the request, as far as the type of its method says; only for upstreams that say what they speak.
-    private var errorByType: RPCError? {
+    /// The error of a request that is none of its method, as far as the type of the method is known.
+    ///
+    /// Only upstreams that say what they speak, and services in this process, reject such requests.
+    public var errorByType: RPCError? {
         guard rpcProtocol.isUnaryConnect || rpcProtocol == .http, let method = methodType else { return nil }
         // Whoever forgets the content type of a method that is known means no plain HTTP.
         if rpcProtocol == .http { return errorAsRPC }
@@ -126,11 +131,7 @@ extension Call {
             !codecs.contains(where: { $0.codec == upstreamLeg.codec })
         else { return nil }
         guard upstreamLeg.codec != .other else {
-            throw RPCError(
-                .unimplemented,
-                "it does not understand the codec of the messages, nor does Martlet; use proto or json",
-                httpStatus: 415
-            )
+            throw .unsupportedType("it does not understand the codec of the messages, nor does Martlet; use proto or json")
         }
         guard let types = generation.types, let method = methodType else {
             let request = request
