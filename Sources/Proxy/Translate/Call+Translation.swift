@@ -131,7 +131,8 @@ extension Call {
             !codecs.contains(where: { $0.codec == upstreamLeg.codec })
         else { return nil }
         guard upstreamLeg.codec != .other else {
-            throw .unsupportedType("it does not understand the codec of the messages, nor does Martlet; use proto or json")
+            let problem = "it does not understand the codec of the messages, nor does Martlet"
+            throw .unsupportedType("\(problem); use proto or json")
         }
         guard let types = generation.types, let method = methodType else {
             let request = request
