@@ -70,6 +70,8 @@ import Time
         #expect(spoken(", speaks: same") == [])
         #expect(spoken(", speaks: grpc") == [.grpc])
         #expect(spoken(", speaks: [grpc_web, connect]") == [.grpcWeb, .connect])
+        #expect(spoken(", speaks: [grpc_web, grpc_web_text]") == [.grpcWeb, .grpcWebText])
+        #expect(spoken(", speaks: [grpc_web_text, connect, grpc_web]") == [.grpcWebText, .connect, .grpcWeb])
     }
 
     @Test(arguments: [
@@ -100,6 +102,26 @@ import Time
         (
             "http", "[connect, grpc_web_text]",
             "\"speaks\" cannot have \"grpc_web_text\" without \"grpc_web\"; write [grpc_web, grpc_web_text]"
+        ),
+        (
+            "h2c", "[grpc_web_text, connect]",
+            "\"speaks\" cannot have \"grpc_web_text\" without \"grpc_web\"; write [grpc_web, grpc_web_text]"
+        ),
+        (
+            "h2c", "[grpc, connect, grpc_web_text]",
+            "\"speaks\" cannot have \"grpc_web_text\" without \"grpc_web\"; write [grpc_web, grpc_web_text]"
+        ),
+        (
+            "h2c", "[grpc_web, grpc_web_text, same]",
+            "\"same\" cannot be in a list; write the protocols, or \"same\" alone"
+        ),
+        (
+            "h2c", "[rest, grpc_web, grpc_web_text]",
+            "\"rest\" cannot be in a list; write the protocols, or \"rest\" alone"
+        ),
+        (
+            "http", "[grpc_web, grpc_web_text, grpc]",
+            "\"speaks\" cannot be \"grpc\", because http://a:80 is HTTP/1.1; write an h2c:// or https:// URL"
         ),
     ])
     func `what an upstream cannot speak is rejected`(_ scheme: String, _ speaks: String, _ error: String) {
