@@ -25,7 +25,7 @@ EXCEPTIONS = {
             "target 'http://a.example:/p'",
             "target 'http://a.example:80/p'",
         ],
-        "RFC 9110 §4.2.3: the hosts are the same; the others send the one that Martlet does not, or reject both",
+        "RFC 9112 §3.2.2: Host MUST be made from the target's; the others send the caller's, or drop the default port",
     ),
     "head HTTP/1.0 with an absolute target and no host": "RFC 9112 §3.2.2: Host MUST be made from the target's",
 }
