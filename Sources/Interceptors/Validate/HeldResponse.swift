@@ -32,8 +32,9 @@ struct HeldResponse {
         return suspension
     }
 
-    /// Calls `action` after a time, unless everything is released before.
+    /// Calls `action` after a time, or when too much waits behind the held events, unless everything is released before.
     mutating func limit(to time: Duration, of call: Call, _ action: @escaping () -> Void) {
+        suspensions.last?.exceeded = action
         if timer == nil { timer = call.timer(after: time, action) }
     }
 

@@ -7,7 +7,8 @@ extension ValidatePlan {
         summary: """
             Checks responses, and errors that prevent one. The first rule that matches passes the response, \
             turns it into an error, changes it, or retries the request. Rules apply in their order: a message \
-            waits if a rule on the code or the trailers comes before one on the message. In a stream of several \
+            waits if a rule on the code or the trailers comes before one on the message. If types say that the \
+            response has one message, it also waits for a rule that retries the call. In a stream of several \
             messages none waits. What the caller has received stays. Rules on messages read JSON, and Protobuf of a \
             known type: a unary message, the first message of a stream, or a plain HTTP body.
             """,
@@ -26,7 +27,8 @@ extension ValidatePlan {
                 default: "1s",
                 """
                 How long Martlet holds the head and the first message of a response while a rule on its end comes \
-                before a rule on them. After that they pass, and the first of the other rules applies.
+                before a rule on them, or may retry the call. After that they pass, and the first of the other rules \
+                applies.
                 """
             ),
             Option(

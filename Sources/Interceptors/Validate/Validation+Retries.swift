@@ -32,6 +32,11 @@ extension Validation {
         return suspend(for: plan, delay: delay, call, end)
     }
 
+    /// Whether nothing that is known before the end of the response prevents a retry.
+    func canRetry(_ call: Call) -> Bool {
+        call.retries < maxRetries && call.retrySkipReason == nil && !call.isHedged
+    }
+
     /// How long to wait, and what is in the way of a retry.
     private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Duration, RetrySkipReason?) {
         if call.retries >= maxRetries { return (.zero, .attempts) }

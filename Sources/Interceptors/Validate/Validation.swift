@@ -64,9 +64,8 @@ final class Validation {
         findCandidates(head, call)
         let facts = ResponseFacts(head: head, call)
         if let verdict = decide(facts, Target(head: head), call) { return verdict }
-        guard holdLimit > .zero, mayChangeHead(facts, call) else { return .next }
-        limitHold(call)
-        return .suspend(held.hold(head))
+        guard holdLimit > .zero, mayChangeHead(facts, call) || mayRetryMessage(facts, call) else { return .next }
+        return hold(held.hold(head), call)
     }
 
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
@@ -87,8 +86,7 @@ final class Validation {
         }
         if canHold(payload.count, call) {
             factsOfHeld = facts
-            limitHold(call)
-            return .suspend(held.hold(message))
+            return hold(held.hold(message), call)
         }
         return releasing(with: decide(facts, target, call, inOrder: false) ?? .next)
     }
@@ -133,14 +131,19 @@ final class Validation {
             && openRules { headerRules[$0] != nil && rules[$0].condition.holds(for: facts) != false }
     }
 
-    /// Whether a rule on the message, or one that replaces it, waits only for the end of the response.
-    ///
-    /// The message of a unary call waits for a retry as well, because no call is retried after its message has left.
+    /// Whether a rule on the message, or one that replaces or retries it, waits only for the end of the response.
     private func mayChangeMessage(_ facts: ResponseFacts, _ call: Call) -> Bool {
-        let isUnary = call.isKnownToBeUnary
-        return openRules {
-            (rules[$0].isForMessage || isUnary && rules[$0].isRetry) && rules[$0].condition.holds(for: facts) != false
-        }
+        mayRetryMessage(facts, call)
+            || openRules { rules[$0].isForMessage && rules[$0].condition.holds(for: facts) != false }
+    }
+
+    /// Whether a rule that is open may retry a response that consists of one message and its end.
+    ///
+    /// The head waits for the end, and the message with it: no call is retried after a part of the response has left.
+    private func mayRetryMessage(_ facts: ResponseFacts, _ call: Call) -> Bool {
+        call.rpcProtocol.hasEnvelopes && !call.responseHasOneBody && canRetry(call)
+            && openRules { rules[$0].isRetry && rules[$0].condition.holds(for: facts) != false }
+            && call.hasUnaryResponse
     }
 
     private func openRules(_ isMeant: (Int) -> Bool) -> Bool {
@@ -154,7 +157,7 @@ final class Validation {
 
     /// Whether a message of this size can wait for the end of the response: not in a stream that is known or still sends.
     private func canHold(_ size: Int, _ call: Call) -> Bool {
-        guard !call.isKnownToStream, !call.awaitsBody else { return false }
+        guard call.hasUnaryResponse || !call.isKnownToStream && !call.awaitsBody else { return false }
         guard holdLimit > .zero, size <= call.maxHeldBytes else {
             worker.limitHit(.heldResponse)
             return false
@@ -162,13 +165,15 @@ final class Validation {
         return true
     }
 
-    /// Bounds the time for which the response is held, so that no call ends with `timeouts.suspension` for it.
-    private func limitHold(_ call: Call) {
+    /// Holds an event of the response, bounded in time and bytes, so that no call ends with `timeouts.suspension` for it.
+    private func hold(_ suspension: Suspension, _ call: Call) -> Verdict {
         let limit = min(holdLimit, call.suspensionTimeout.map { $0 / 2 } ?? .max)
         held.limit(to: limit, of: call) { [unowned self, unowned call] in
+            guard !held.isEmpty, wait == nil else { return }
             worker.limitHit(.heldResponse)
             releaseUndecided(call)
         }
+        return .suspend(suspension)
     }
 
     /// Lets what is held continue although a rule is open: rules that can be applied now are.

@@ -62,6 +62,9 @@ extension Call {
         at index: Int,
         _ state: HoldQueue.HeldEvent.State
     ) {
+        if case .bytes = event, case .ready = state, flows[direction].queues.append(bytes, at: index) {
+            return boundHeld(direction, at: index)
+        }
         var kept: ByteQueue?
         switch event {
         case .message(let message):
@@ -75,10 +78,17 @@ extension Call {
         default: break
         }
         flows[direction].queues.hold(HoldQueue.HeldEvent(event: event, bytes: kept, state: state), at: index)
+        boundHeld(direction, at: index)
+    }
+
+    /// Pauses the source if too much is held, and reports that to what an index waits for.
+    private func boundHeld(_ direction: Direction, at index: Int) {
         if flows[direction].queues.events > callerLeg.listener.heldEventLimit
             || flows[direction].queues.bytes > callerLeg.listener.heldByteLimit
         {
             pauseSource(of: direction)
+            let first = flows[direction].queues.queue(at: index)?.events.first
+            first?.state.suspension?.exceeded?()
         }
     }
 

@@ -104,6 +104,18 @@ struct DirectionQueues {
         bytes += held.size
     }
 
+    /// Appends bytes to those that an event at the end of a queue holds.
+    ///
+    /// - Returns: Whether the last event of the queue holds bytes and waits only for those before it.
+    mutating func append(_ added: Span<UInt8>, at index: Int) -> Bool {
+        guard let last = queue(at: index)?.events.last, case .ready = last.state, let held = last.bytes else {
+            return false
+        }
+        held.append(added)
+        bytes += added.count
+        return true
+    }
+
     /// Takes the first event out of a queue, which goes with its last one.
     mutating func removeFirst(of queue: HoldQueue, at now: Instant) -> HoldQueue.HeldEvent {
         lastLeft = now

@@ -34,8 +34,8 @@ extension Call {
     /// Whether the method is known to have streams of messages.
     public var isKnownToStream: Bool { methodType?.streams == true }
 
-    /// Whether the method of the call is known to have one message in each direction.
-    public var isKnownToBeUnary: Bool { methodType?.streams == false }
+    /// Whether the types of the method say that its response consists of one message.
+    public var hasUnaryResponse: Bool { methodType?.responseStreams == false }
 
     /// Whether messages are in Protobuf, of types that Martlet does not know.
     public var lacksMessageTypes: Bool { codec == .proto && rpcProtocol != .http && methodType == nil }

@@ -6,7 +6,6 @@ import threading
 import grpc
 import pytest
 from cache.origin import response
-from google.protobuf import descriptor_pb2
 from support.protocol import CONNECT_UNARY_JSON, CONNECT_UNARY_PROTO, GRPC_WEB, GRPC_WEB_TEXT, SAY, envelope
 from support.raw_call import response_parts
 from support.servers.grpc_service import SERVICE, descriptor_set
@@ -28,14 +27,6 @@ class Counting:
         if self._code:
             context.abort(self._code, "no")
         return request + b" %d" % self.count
-
-
-def with_a_stream():
-    """The types of the service, with Download as a stream of the server."""
-    types = descriptor_pb2.FileDescriptorSet.FromString(descriptor_set())
-    unary = types.file[0].service[0].method[0]
-    types.file[0].service[0].method.add(name="Download", input_type=unary.input_type, output_type=unary.output_type, server_streaming=True)
-    return types.SerializeToString()
 
 
 @pytest.fixture
@@ -152,7 +143,7 @@ def test_types_tell_a_stream_with_one_message_from_a_unary_call(start, tmp_path)
         yield b"%d" % next(numbers)
 
     types = tmp_path / "types.binpb"
-    types.write_bytes(with_a_stream())
+    types.write_bytes(descriptor_set())
     channel = start(download=download, file={"types": {"files": [str(types)]}})
     assert [list(channel.download(b"a")) for _ in range(2)] == [[b"1"], [b"2"]]
 

@@ -2,10 +2,11 @@
 
 import json
 import threading
-from concurrent import futures
 
 import grpc
 import pytest
+from interceptors import early_messages
+from interceptors.early_messages import EarlyMessages
 
 from support.protocol import RPCProtocol, envelope
 from support.servers.grpc_service import SERVICE, descriptor_set
@@ -15,7 +16,6 @@ PATH = f"/{SERVICE}/Unary"
 ASKED = b'{"sentence":"hello"}'
 BUSY = b'{"sentence":"busy"}'
 GOOD = b'{"sentence":"good"}'
-AS_PROTO = {text: b"\x0a\x04" + text[13:17] for text in (BUSY, GOOD)}
 
 UNARY = RPCProtocol("connect-unary", "application/json", ASKED)
 STREAM = RPCProtocol("connect-stream", "application/connect+json", envelope(0, ASKED))
@@ -172,27 +172,6 @@ def test_a_held_message_passes_a_reload(start, recorder):
     assert (b"new!" in results[0].content, results[0].content.count(b"sentence")) == (True, 1)
 
 
-class Messages:
-    """A real gRPC server whose unary method sends a message in every case, and then an error the first time."""
-
-    def __init__(self):
-        self.attempts = 0
-        self._server = grpc.server(futures.ThreadPoolExecutor(4), options=[("grpc.so_reuseport", 0)])
-        handler = grpc.unary_stream_rpc_method_handler(self._unary)
-        self._server.add_registered_method_handlers(SERVICE, {"Unary": handler})
-        self.url = f"h2c://127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
-        self._server.start()
-
-    def _unary(self, request, context):
-        self.attempts += 1
-        yield AS_PROTO[BUSY if self.attempts == 1 else GOOD]
-        if self.attempts == 1:
-            context.abort(grpc.StatusCode.UNAVAILABLE, "busy")
-
-    def stop(self):
-        self._server.stop(0).wait(10)
-
-
 @pytest.fixture
 def types(tmp_path):
     (tmp_path / "types.binpb").write_bytes(descriptor_set())
@@ -200,15 +179,15 @@ def types(tmp_path):
 
 
 def test_a_unary_grpc_call_is_retried_although_its_message_came(start, running, grpc_channel, types):
-    upstream = running(Messages())
+    upstream = running(EarlyMessages())
     unmatched = {"when": {"json": {"/sentence": "other"}}, "fail": {}}
     proxy = start(upstream, unmatched, ON_CODE, **types)
-    assert grpc_channel(proxy).unary(b"", timeout=10) == AS_PROTO[GOOD]
+    assert grpc_channel(proxy).unary(b"", timeout=10) == early_messages.GOOD
     assert (upstream.attempts, proxy.metrics().total("martlet_retries_total", result="sent")) == (2, 1)
 
 
 def test_without_types_a_message_that_no_rule_is_for_passes(start, running, grpc_channel):
-    upstream = running(Messages())
+    upstream = running(EarlyMessages())
     proxy = start(upstream, ON_CODE)
     call = grpc_channel(proxy).unary.future(b"", timeout=10)
     assert (call.code(), upstream.attempts) == (grpc.StatusCode.UNAVAILABLE, 1)
@@ -217,12 +196,12 @@ def test_without_types_a_message_that_no_rule_is_for_passes(start, running, grpc
 
 @pytest.mark.parametrize("later", [REPLACED, RETRIED, MARKED], ids=["replace", "retry", "mark"])
 def test_a_rule_on_the_code_comes_first_for_a_grpc_client(start, running, grpc_channel, types, later):
-    upstream = running(Messages())
-    assert grpc_channel(start(upstream, ON_CODE, later, **types)).unary(b"", timeout=10) == AS_PROTO[GOOD]
+    upstream = running(EarlyMessages())
+    assert grpc_channel(start(upstream, ON_CODE, later, **types)).unary(b"", timeout=10) == early_messages.GOOD
     assert upstream.attempts == 2
 
 
 def test_a_rule_on_the_message_that_comes_first_decides_for_a_grpc_client(start, running, grpc_channel, types):
-    upstream = running(Messages())
+    upstream = running(EarlyMessages())
     call = grpc_channel(start(upstream, REPLACED, ON_CODE, **types)).unary.future(b"", timeout=10)
     assert (call.code(), upstream.attempts) == (grpc.StatusCode.UNAVAILABLE, 1)

@@ -11,6 +11,8 @@ final class CallScript {
     private(set) var upstream: HTTP2Peer!
     let callerFrames: FrameDecoder
     private(set) var upstreamFrames: FrameDecoder!
+    /// The path of the request.
+    var path = "/pkg.Service/Say"
     private let stream: Int
     private var upstreamStream = 1
 
@@ -30,7 +32,7 @@ final class CallScript {
 
     /// Sends the head of the request.
     func begin(_ fields: (String, String)..., end: Bool = false) {
-        let type = [(":method", "POST"), (":scheme", "http"), (":authority", "app"), (":path", "/pkg.Service/Say")]
+        let type = [(":method", "POST"), (":scheme", "http"), (":authority", "app"), (":path", path)]
         let encoding = isGzip ? [(style.encodingField, "gzip")] : []
         let all = type + [("content-type", style.contentType)] + encoding + fields
         let flags = Frame.Flag.endHeaders | (end ? Frame.Flag.end : 0)
@@ -171,6 +173,7 @@ func runCall(
     listener: String = "",
     upstream: String = "",
     gzip: Bool = false,
+    more: String = "",
     sourceLocation: SourceLocation = #_sourceLocation,
     _ script: (CallScript) throws -> Void
 ) rethrows {
@@ -178,6 +181,7 @@ func runCall(
         listeners: [{address: "127.0.0.1:8080"\(listener.isEmpty ? "" : ", " + listener)}]
         upstreams: {default: {url: "h2c://127.0.0.1:9000"\(upstream.isEmpty ? "" : ", " + upstream)}}
         interceptors: [\(chain)]
+        \(more)
         """
     for style in styles {
         for transport in transports {

@@ -14,14 +14,18 @@ def path(method):
 
 
 def descriptor_set():
-    """A definition of the method Unary, as if its messages had a sentence; a GET may call it."""
+    """The definition of the methods of `KINDS`, as if their messages had a sentence; a GET may call Unary."""
     package, _, name = SERVICE.rpartition(".")
     file = descriptor_pb2.FileDescriptorProto(name="bytes.proto", package=package, syntax="proto3")
     message = file.message_type.add(name="Message")
     message.field.add(name="sentence", json_name="sentence", number=1, type="TYPE_STRING", label="LABEL_OPTIONAL")
     kind = f".{package}.Message"
-    method = file.service.add(name=name).method.add(name="Unary", input_type=kind, output_type=kind)
-    method.options.idempotency_level = descriptor_pb2.MethodOptions.NO_SIDE_EFFECTS
+    methods = file.service.add(name=name).method
+    unary = methods.add(name="Unary", input_type=kind, output_type=kind)
+    unary.options.idempotency_level = descriptor_pb2.MethodOptions.NO_SIDE_EFFECTS
+    methods.add(name="Upload", input_type=kind, output_type=kind, client_streaming=True)
+    methods.add(name="Download", input_type=kind, output_type=kind, server_streaming=True)
+    methods.add(name="Converse", input_type=kind, output_type=kind, client_streaming=True, server_streaming=True)
     return descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString()
 
 
@@ -85,6 +89,8 @@ class GrpcChannel:
         own = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0)]
         self._channel = grpc.insecure_channel(address, options=[*UNLIMITED, *own, *options])
         self.unary = self._channel.unary_unary(path("Unary"))
+        # The message and the code, whatever comes of the call.
+        self.unary_in_parts = self._channel.unary_stream(path("Unary"))
         self.upload = self._channel.stream_unary(path("Upload"))
         self.download = self._channel.unary_stream(path("Download"))
         self.converse = self._channel.stream_stream(path("Converse"))
