@@ -96,6 +96,16 @@ public struct MockSettings: Equatable, Sendable {
             """
         ),
         Option(
+            "held_messages",
+            .size(in: 0...64 << 20),
+            default: "4MiB",
+            """
+            The memory of a call for the messages that texts name by their numbers, as in `{json:2:/id}`, and for \
+            those that a condition `messages` compares. Beyond it, such a value is missing, and the condition does not \
+            hold.
+            """
+        ),
+        Option(
             "keys",
             .integer(in: 1...1_000_000_000),
             default: "10000",

@@ -17,8 +17,8 @@ final class Mock: Sendable {
         case rule(MockRule)
         /// It depends on the first message.
         case message
-        /// There is none; what lacks of the nearest one, for people.
-        case none(String)
+        /// There is none.
+        case none(MockMiss)
     }
 
     let name: String
@@ -34,6 +34,8 @@ final class Mock: Sendable {
     let signals: [String]
     /// The numbers of the messages that its texts name.
     let messageNumbers: Set<Int>
+    /// How many bytes of messages a call keeps for the texts and the rules that name them.
+    let heldMessagesLimit: Int
     private let service: MarkedString?
     /// The methods that have rules of their own, and the numbers of these.
     private let methods: [(name: MarkedString, rules: Range<Int>)]
@@ -57,6 +59,7 @@ final class Mock: Sendable {
         messageNumbers = MockMessageNumbers.all(in: settings.node)
         keyLimit = section.integer("keys")
         journalLimit = section.size("journal")
+        heldMessagesLimit = section.size("held_messages")
         var rules: [MockRule] = []
         let methods = Self.methods(section).map { method in
             let start = rules.count
@@ -185,7 +188,7 @@ final class Mock: Sendable {
             guard context.known >= last.asks else { return .message }
             if last.lackOfHead(context.call) ?? last.lackOfMessage(context) == nil { return .rule(last) }
         }
-        return .none("all calls of the tape have been played; record more, or write repeat: true")
+        return .none(MockMiss("all calls of the tape have been played; record more, or write repeat: true"))
     }
 
     private func choose(_ candidates: [Int], _ context: MockContext, _ memory: MockMemory) -> Choice {
@@ -222,9 +225,11 @@ final class Mock: Sendable {
         if let tape, let last = played.last {
             if tape.repeats { return .rule(last) }
             let count = played.count == 1 ? "once" : played.count == 2 ? "twice" : "\(played.count) times"
-            return .none("the tape has played this call \(count) already; record it again, or write repeat: true")
+            let text = "the tape has played this call \(count) already; record it again, or write repeat: true"
+            return .none(MockMiss(text, nearest: last))
         }
-        return .none(nearest.map { "\($0.rule.title) \($0.lack.text)" } ?? noRuleText(context.call))
+        guard let nearest else { return .none(MockMiss(noRuleText(context.call))) }
+        return .none(MockMiss("\(nearest.rule.title) \(nearest.lack.text)", nearest: nearest.rule))
     }
 
     private func noRuleText(_ call: Call) -> String {

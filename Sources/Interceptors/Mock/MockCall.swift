@@ -32,12 +32,7 @@ final class MockCall: LocalService {
     init(_ exchange: LocalExchange, _ server: MockServer, _ rule: MockRule?) {
         (self.exchange, self.server) = (exchange, server)
         let keepsAll = rule == nil && server.mock.asks == .all
-        context = MockContext(
-            exchange.call,
-            on: server.worker,
-            keepsAll: keepsAll,
-            numbers: server.mock.messageNumbers
-        )
+        context = MockContext(exchange.call, of: server.mock, on: server.worker, keepsAll: keepsAll)
         start = context.call.now
         journal = MockRecorder(context, server.memory, limit: server.mock.journalLimit)
         if server.alarms != nil { usedSignals = server.signals.raised(server.mock.signals) }
@@ -142,11 +137,11 @@ final class MockCall: LocalService {
         switch server.mock.choose(context, server.memory) {
         case .rule(let rule): begin(rule)
         case .message: return false
-        case .none(let lack):
+        case .none(let miss):
             server.memory.noteUnmatched()
-            journal?.unmatched(lack)
+            journal?.unmatched(miss.text)
             guard let steps = server.steps(ofUnmatched: context.call) else {
-                end(server.error(lack, for: context.call))
+                end(server.error(miss, for: context.call))
                 return false
             }
             run(steps)

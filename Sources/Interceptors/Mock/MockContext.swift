@@ -3,6 +3,7 @@ internal import Documents
 internal import Protocols
 internal import Proxy
 internal import RPC
+internal import Telemetry
 
 /// What the rules and texts of a mock go by: a call, and the message of it that came last.
 struct MockContext {
@@ -12,9 +13,6 @@ struct MockContext {
 
         static func < (less: Known, more: Known) -> Bool { less.rawValue < more.rawValue }
     }
-
-    /// The most bytes of messages that are kept for a rule that asks for all of them.
-    private static let maxKept = 4 << 20
 
     let call: Call
     let worker: WorkerServices
@@ -30,16 +28,20 @@ struct MockContext {
     private var kept = 0
     /// The numbers of the messages that texts of the mock name.
     private let numbers: Set<Int>
-    /// The received messages with these numbers, as far as they have at most 4 MiB together.
+    /// The received messages with these numbers, as far as they have at most `limit` bytes together.
     private var numbered: [Int: MockInput] = [:]
     private var numberedBytes = 0
+    /// The most bytes of messages that are kept for texts, and for a rule that asks for all of them.
+    private let limit: Int
+    private var isOverLimit = false
     /// Whether a rule may ask for all messages, so that all are wanted.
     let keepsAll: Bool
     /// The parts of the path that the rule names.
     var captures: [String: [UInt8]] = [:]
 
-    init(_ call: Call, on worker: WorkerServices, keepsAll: Bool = false, numbers: Set<Int> = []) {
-        (self.call, self.worker, self.keepsAll, self.numbers) = (call, worker, keepsAll, numbers)
+    init(_ call: Call, of mock: Mock, on worker: WorkerServices, keepsAll: Bool) {
+        (self.call, self.worker, self.keepsAll) = (call, worker, keepsAll)
+        (numbers, limit) = (mock.messageNumbers, mock.heldMessagesLimit)
         if keepsAll { messages = [] }
     }
 
@@ -61,14 +63,29 @@ struct MockContext {
         let input = MockInput(payload, of: call)
         last = input
         if number == 1 { first = input }
-        if numbers.contains(number), numberedBytes + payload.count + 64 <= Self.maxKept {
-            numbered[number] = input
-            numberedBytes += payload.count + 64
-        }
         // An empty one takes room, too.
-        kept += payload.count + 64
-        if kept > Self.maxKept { messages = nil }
+        let size = payload.count + 64
+        if numbers.contains(number) { keep(input, size) }
+        guard messages != nil else { return }
+        kept += size
+        if kept > limit {
+            messages = nil
+            noteLimit()
+        }
         messages?.append(input.value ?? .null)
+    }
+
+    /// Keeps a message that texts name, if there is room.
+    private mutating func keep(_ input: MockInput, _ size: Int) {
+        guard numberedBytes + size <= limit else { return noteLimit() }
+        numbered[number] = input
+        numberedBytes += size
+    }
+
+    /// Counts a call whose messages are too large, once.
+    private mutating func noteLimit() {
+        if !isOverLimit { worker.limitHit(.mockMessages) }
+        isOverLimit = true
     }
 
     /// A rule has been chosen.

@@ -126,8 +126,7 @@ enum MockMessage: Sendable {
     func payload(_ context: MockContext) throws(RPCError) -> [UInt8] {
         switch self {
         case .recorded(_, let bytes) where context.call.codec == .proto: return bytes
-        case .empty where context.call.codec == .proto: return []
-        case .empty: return try context.call.message(json: Array("{}".utf8).span, .response)
+        case .empty: return try context.call.emptyMessage(.response)
         case .json(let json):
             let queue = ByteQueue()
             json.append(context, to: queue)

@@ -98,11 +98,10 @@ final class MockInterceptor: Interceptor {
         guard let server, server.mock.isFor(call) else { return .next }
         if let missing = call.missingTypes, call.lacksMessageTypes { return .reject(missing) }
         endAttempt(call)
-        let (keepsAll, numbers) = (server.mock.asks == .all, server.mock.messageNumbers)
-        let context = MockContext(call, on: server.worker, keepsAll: keepsAll, numbers: numbers)
+        let context = MockContext(call, of: server.mock, on: server.worker, keepsAll: server.mock.asks == .all)
         switch server.mock.choose(context, server.memory) {
         case .rule(let rule): return use(rule, context)
-        case .none(let lack): return miss(lack, context)
+        case .none(let miss): return pass(miss, context)
         case .message where !plan.waitsForRule: return server.serve(nil)
         case .message:
             let suspension = Suspension()
@@ -143,12 +142,12 @@ final class MockInterceptor: Interceptor {
         if let problem = context.problem {
             let verdict =
                 plan.unmatched == .next
-                ? miss("is for messages of its type", context) : server.invalid(problem, context)
+                ? pass(MockMiss("is for messages of its type"), context) : server.invalid(problem, context)
             return suspension.resume(verdict)
         }
         switch server.mock.choose(context, server.memory) {
         case .rule(let rule): suspension.resume(use(rule, context))
-        case .none(let lack): suspension.resume(miss(lack, context))
+        case .none(let miss): suspension.resume(pass(miss, context))
         case .message: call[stateOf: self] = .waiting(suspension, context)
         }
     }
@@ -163,10 +162,10 @@ final class MockInterceptor: Interceptor {
     }
 
     /// There is no rule for the call.
-    private func miss(_ lack: String, _ context: MockContext) -> Verdict {
+    private func pass(_ miss: MockMiss, _ context: MockContext) -> Verdict {
         guard let server else { return .next }
-        guard plan.unmatched == .next else { return server.unmatched(lack, context) }
-        context.call[stateOf: self] = server.pass(lack, context).map { .passed(PassedCall($0)) }
+        guard plan.unmatched == .next else { return server.unmatched(miss, context) }
+        context.call[stateOf: self] = server.pass(miss, context).map { .passed(PassedCall($0)) }
         return .next
     }
 

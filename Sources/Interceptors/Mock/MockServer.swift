@@ -37,11 +37,11 @@ final class MockServer {
     /// A call that no rule is for goes on: writes down what is known of it.
     ///
     /// - Returns: what is told of its end; none if there is no journal.
-    func pass(_ lack: String, _ context: MockContext) -> MockRecorder? {
+    func pass(_ miss: MockMiss, _ context: MockContext) -> MockRecorder? {
         memory.noteUnmatched()
         let journal = MockRecorder(context, memory, limit: mock.journalLimit)
         if context.number > 0 { journal?.received(context) }
-        journal?.goesOn(lack)
+        journal?.goesOn(miss.text)
         return journal
     }
 
@@ -54,13 +54,13 @@ final class MockServer {
     }
 
     /// What becomes of a call that no rule is for, and that does not go on.
-    func unmatched(_ lack: String, _ context: MockContext) -> Verdict {
+    func unmatched(_ miss: MockMiss, _ context: MockContext) -> Verdict {
         if steps(ofUnmatched: context.call) != nil { return serve(nil) }
         memory.noteUnmatched()
         let journal = MockRecorder(context, memory, limit: mock.journalLimit)
         if context.number > 0 { journal?.received(context) }
-        journal?.unmatched(lack)
-        let error = error(lack, for: context.call)
+        journal?.unmatched(miss.text)
+        let error = error(miss, for: context.call)
         journal?.ended(.status(error.code, error.message), at: context.call.now)
         return .reject(error)
     }
@@ -75,10 +75,21 @@ final class MockServer {
         }
     }
 
-    /// Returns the error of a call without a rule: callers on other machines get nothing of the rules.
-    func error(_ lack: String, for call: Call) -> RPCError {
+    /// Returns the error of a call without a rule.
+    ///
+    /// Callers on other machines learn nothing of the rules. For them the operational log has the details, one line in ten
+    /// seconds for each nearest rule.
+    func error(_ miss: MockMiss, for call: Call) -> RPCError {
         if let error = call.errorByType { return error }
-        let text = call.peer.isOnThisMachine ? lack : "no rule applies to the call"
+        guard !call.peer.isOnThisMachine else { return RPCError(.unimplemented, "mock \(mock.name): \(miss.text)") }
+        worker.log.note(
+            "no rule of a mock applies to a call",
+            about: "\(mock.name) \(miss.place ?? "")",
+            ("mock", mock.name),
+            ("call", call.shownName),
+            ("reason", miss.text)
+        )
+        let text = "no rule applies to the call; the log of Martlet has the details"
         return RPCError(.unimplemented, "mock \(mock.name): \(text)")
     }
 }

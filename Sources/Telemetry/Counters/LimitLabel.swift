@@ -46,6 +46,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case generation
     /// A part of a response was too large to be held for a rule of `validate`, or was held for as long as allowed.
     case heldResponse
+    /// The messages that a rule or a text of a mock names were too large to be kept for a call.
+    case mockMessages
 
     /// The value of the label.
     public var label: StaticString {
@@ -73,6 +75,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .spoolTotal: "spool_total"
         case .generation: "generation"
         case .heldResponse: "held_response"
+        case .mockMessages: "mock_messages"
         }
     }
 }

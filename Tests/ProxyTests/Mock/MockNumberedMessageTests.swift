@@ -55,6 +55,41 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("{text: '{json:1:/a}{json:2:/a}'}", "held_messages: 170, ", "x", 1),
+        ("{text: '{json:1:/a}{json:2:/a}'}", "held_messages: 0, ", "", 1),
+        ("{text: '{json:1:/a}{json:2:/a}'}", "held_messages: 1KiB, ", "xy", 0),
+        ("{text: '{json:1:/a}{json:2:/a}'}", "", "xy", 0), ("{text: '{json:/a}'}", "held_messages: 0, ", "z", 0),
+    ])
+    func `a call keeps no more than held_messages`(_ response: String, _ option: String, _ sent: String, _ hits: Int) {
+        let padding = String(repeating: " ", count: 60)
+        let request = ["x", "y", "z"].map { envelope(#"{"a":"\#($0)"}\#(padding)"#) }.joined()
+        let yaml = Self.configuration("{respond: \(response)}").replacing("{m: {", with: "{m: {\(option)")
+        runProxy(yaml) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/grpc+json"), .data(1, request, end: true))
+            #expect(caller.next().hasPrefix("1 HEADERS"))
+            caller.expect("1 DATA \(envelope(sent))", "1 HEADERS/end grpc-status: 0")
+            let label = "martlet_limit_hits_total{limit=\"mock_messages\"}"
+            #expect(harness.metrics(label) == ["\(label) \(hits)"])
+        }
+    }
+
+    @Test(arguments: [("held_messages: 100, ", true), ("held_messages: 200, ", false)])
+    func `a condition on messages has no more than held_messages`(_ option: String, isOver: Bool) {
+        let rules = "{when: {messages: [{}, {}]}, respond: {text: both}}, {respond: {text: other}}"
+        let yaml = Self.configuration(rules).replacing("{m: {", with: "{m: {\(option)")
+        runProxy(yaml) { harness in
+            let caller = harness.http2Caller()
+            let request = [#"{"a":1}"#, #"{"a":2}"#].map { envelope($0) }.joined()
+            caller.send(.say(1, "application/grpc+json"), .data(1, request, end: true))
+            #expect(caller.next().hasPrefix("1 HEADERS"))
+            caller.expect("1 DATA \(envelope(isOver ? "other" : "both"))", "1 HEADERS/end grpc-status: 0")
+            let label = "martlet_limit_hits_total{limit=\"mock_messages\"}"
+            #expect(harness.metrics(label) == ["\(label) \(isOver ? 1 : 0)"])
+        }
+    }
+
     @Test func `redact holds for messages by number, too`() {
         runProxy(Self.configuration("{respond: {code: not_found, message: 'no {json:1:/pin}'}}")) { harness in
             let caller = harness.http2Caller()

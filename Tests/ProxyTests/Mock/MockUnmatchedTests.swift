@@ -1,7 +1,9 @@
 import Bytes
+import Events
 import HTTP2Kit
 import RPC
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -38,7 +40,49 @@ import Testing
             let end = caller.next()
             #expect(end.contains("grpc-status: 12"))
             #expect(end.contains("asks for") == peer.isLocal, "\(end)")
-            #expect(end.contains("mock m: no rule applies to the call") != peer.isLocal)
+            let short = "mock m: no rule applies to the call; the log of Martlet has the details"
+            #expect(end.contains(short) != peer.isLocal)
+        }
+    }
+
+    private static func say(_ message: String, in harness: ProxyHarness, isRemote: Bool) {
+        let address: SocketAddress? = isRemote ? .ipv4([192, 0, 2, 1], port: 5) : nil
+        let connection = harness.caller(as: Peer(address: address, credentials: nil))
+        let caller = HTTP2Peer(connection, in: harness, isCaller: true, settings: .settings([:]))
+        caller.send(.say(1, "application/grpc+json"), .data(1, envelope(message), end: true))
+        harness.settle()
+    }
+
+    private static func lines(_ harness: ProxyHarness) -> [String] {
+        harness.messages.withLock { $0.filter { $0.hasPrefix("no rule of a mock applies to a call ") } }
+    }
+
+    @Test(
+        arguments: ["16MiB", "0"],
+        ["{when: {json: {/a: 1}}, respond: {}}", "{when: {header: {x-a: b}}, respond: {}}"]
+    )
+    func `the log has the details for callers on other machines`(_ journal: String, _ rule: String) {
+        let yaml = Self.configuration(rule).replacing("{methods:", with: "{journal: \(journal), methods:")
+        runProxy(yaml) { harness in
+            Self.say("{}", in: harness, isRemote: false)
+            #expect(Self.lines(harness) == [])
+            Self.say("{}", in: harness, isRemote: true)
+            let line = Self.lines(harness).first ?? ""
+            #expect(line.contains(" mock=m call=pkg.Service/Say reason=the rule at 2:"))
+            #expect(line.contains(" asks for "))
+            Self.say("{}", in: harness, isRemote: true)
+            #expect(Self.lines(harness) == [line])
+            harness.pass(.seconds(11))
+            Self.say("{}", in: harness, isRemote: true)
+            #expect(Self.lines(harness) == [line, line + " more=1"])
+        }
+    }
+
+    @Test func `calls that two rules are nearest to have a line each`() {
+        let rules = "{when: {json: {/a: 1, /b: 1}}, respond: {}}, {when: {json: {/a: 2, /b: 2}}, respond: {}}"
+        runProxy(Self.configuration(rules)) { harness in
+            for message in [#"{"a":1}"#, #"{"a":2}"#, #"{"a":1}"#] { Self.say(message, in: harness, isRemote: true) }
+            #expect(Self.lines(harness).count == 2)
         }
     }
 
