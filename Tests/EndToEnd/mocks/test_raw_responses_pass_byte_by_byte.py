@@ -47,7 +47,7 @@ def parts(entry):
 
 
 KINDS = {"connect": CONNECT, "grpc_web": GRPC_WEB, "grpc": GRPC}
-CASES = [(kind, name) for kind, table in KINDS.items() for name in table if not name.startswith("HTTP status 8")]
+CASES = [(kind, name) for kind, table in KINDS.items() for name in table]
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +98,58 @@ def test_every_response(mock, kind, name):
     for key, values in expected.items():
         if key not in OWN:
             assert seen.get(key) == values, (key, seen)
+
+
+RAW = """
+listen: 127.0.0.1:0
+mocks: { raw: { rules: [ RULES ] } }
+interceptors: [ { mock: raw } ]
+"""
+STATUSES = [200, 299, 306, 418, 499, 599, 600, 666, 799, 800, 899, 900, 999]
+CALLS = {
+    "http": ("GET", "/a", {}, b""),
+    "connect_unary": ("POST", "/a.B/C", {"content-type": "application/json"}, b"{}"),
+    "connect_stream": ("POST", "/a.B/C", {"content-type": "application/connect+json"}, b"\0\0\0\0\2{}"),
+    "grpc_web": ("POST", "/a.B/C", {"content-type": "application/grpc-web+json"}, b"\0\0\0\0\2{}"),
+    "grpc": ("POST", "/a.B/C", {"content-type": "application/grpc+json", "te": "trailers"}, b"\0\0\0\0\2{}"),
+}
+
+
+@pytest.fixture(scope="module")
+def odd(binary, tmp_path_factory):
+    rules = [{"when": {"header": {"x-status": str(status)}}, "respond": {"raw": {"status": status, "headers": {"x-a": "b"}, "text": "hey"}}} for status in STATUSES]
+    proxy = Martlet(RAW.replace("[ RULES ]", json.dumps(rules)), tmp_path_factory.mktemp("odd"))
+    yield proxy
+    proxy.stop()
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("call", CALLS)
+def test_any_status_over_http_1(odd, call, status):
+    method, path, headers, body = CALLS[call]
+    fields = "".join(f"{name}: {value}\r\n" for name, value in {**headers, "x-status": status, "content-length": len(body)}.items())
+    caller = odd.connect()
+    caller.send(f"{method} {path} HTTP/1.1\r\nhost: a\r\n{fields}\r\n".encode() + body)
+    response = caller.response()
+    assert (response.status, bytes(response.body), ("x-a", "b") in response.headers) == (status, b"hey", True)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("call", CALLS)
+def test_any_status_over_http_2(odd, call, status):
+    method, path, headers, body = CALLS[call]
+    peer = odd.connect_h2()
+    stream = peer.open(h2_peer.request(path, method, *headers.items(), ("x-status", str(status))), end=not body)
+    if body:
+        peer.data(stream.id, body, end=True)
+    seen = peer.finish(stream)
+    assert (seen.status, bytes(seen.body), seen.header("x-a")) == (status, b"hey", "b")
+
+
+@pytest.mark.parametrize("status", [-1, 0, 99, 100, 101, 103, 199, 1000, 10000])
+def test_a_status_that_no_response_can_have_is_an_error(command, tmp_path, status):
+    rule = f"{{ respond: {{ raw: {{ status: {status} }} }} }}"
+    (tmp_path / "martlet.yaml").write_text(RAW.replace("RULES", rule))
+    result = command("check", "-c", tmp_path / "martlet.yaml")
+    assert result.code == 78
+    assert f'3:54: "status" cannot be "{status}"; write a whole number from 200 to 999' in result.stderr.text
