@@ -31,6 +31,12 @@ extension MockSettings {
             .sections(stepOptions),
             "The steps of a response that waits for messages, in order."
         ),
+        Option(
+            "delay",
+            .section(delayOptions, shorthand: "from"),
+            example: "100ms",
+            "The delay of `outputs` or `script`: before the first step, and before each message."
+        ),
     ]
 
     private static let stateOptions = [
@@ -52,8 +58,8 @@ extension MockSettings {
                 "messages",
                 .node,
                 """
-                For each message of the request, in order, its conditions at JSON Pointers. They can have 4 MiB \
-                together.
+                For each message of the request, in order, its conditions at JSON Pointers. They can have \
+                `held_messages` together.
                 """
             ),
             Option("body", .node, "A condition on the first message, or on the body of plain HTTP, as text."),
@@ -118,8 +124,13 @@ extension MockSettings {
         messageOptions + endOptions + [
             Option("headers", .node, shape: fieldsShape, "Headers, by name a value or a list of values: templates."),
             Option(
+                "interim",
+                .sections(interimOptions, shorthand: "status"),
+                "Interim responses, which are sent first, as soon as the rule is known."
+            ),
+            Option(
                 "delay",
-                .section(pauseOptions, shorthand: "from"),
+                .section(delayOptions, shorthand: "from"),
                 example: "100ms",
                 "The delay of the response: a time, or a random one of a range."
             ),
@@ -155,6 +166,22 @@ extension MockSettings {
     private static let pauseOptions = [
         Option("from", .duration, default: "0s", "The time, or the shortest one."),
         Option("to", .duration, example: "200ms", "The longest time. The default is `from`."),
+    ]
+
+    private static let delayOptions =
+        pauseOptions + [
+            Option(
+                "each",
+                .section(pauseOptions, shorthand: "from"),
+                example: "50ms",
+                "The delay of each message: a time, or a random one of a range."
+            )
+        ]
+
+    /// An interim response.
+    private static let interimOptions = [
+        Option("status", .integer(in: 100...199), default: "103", "The HTTP status: 100, 102 or 103, but not 101."),
+        Option("headers", .node, shape: fieldsShape, "Headers, by name a value or a list of values: templates."),
     ]
 
     private static let redirectOptions = [
@@ -205,6 +232,13 @@ extension MockSettings {
         "The HTTP status beside `headers`, for plain HTTP."
     )
 
+    private static let interimStep = Option(
+        "interim",
+        .section(interimOptions, shorthand: "status"),
+        oneOf: "step",
+        "Sends an interim response, before the head of the response."
+    )
+
     /// The steps of a script.
     public static let stepOptions = [
         Option(
@@ -221,6 +255,7 @@ extension MockSettings {
             "Sends the head of the response. Without this step it goes with the first message."
         ),
         headStatus,
+        interimStep,
         Option(
             "send",
             .section(messageOptions + unrecordedOptions),
@@ -300,6 +335,7 @@ extension MockSettings {
         Option("closed", .bool, oneOf: "step", "The end of the request."),
         Option("headers", .node, shape: fieldsShape, oneOf: "step", "The head of the response."),
         headStatus,
+        interimStep,
         Option("send", .section(recordedMessage(.node)), oneOf: "step", "A message of the response."),
         Option("respond", .section(recordedResponse), oneOf: "step", "A response of plain HTTP."),
         Option("end", .section(endOptions), oneOf: "step", "The end of the response."),
@@ -316,7 +352,7 @@ extension MockSettings {
     }
 
     private static let recordedResponse = [
-        Option("status", .integer(in: 100...599), "The HTTP status."),
+        Option("status", .integer(in: 200...999), "The HTTP status."),
         Option("headers", .node, shape: fieldsShape, "The headers."),
         Option("body", .string, "The body as text."),
         Option("body_base64", .string, "The body in base64."),

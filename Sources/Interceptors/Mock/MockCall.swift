@@ -65,7 +65,7 @@ final class MockCall: LocalService {
         guard position < script.count, !hasUnused else { return true }
         switch script[position] {
         case .expect, .recorded, .receive, .closed: return true
-        case .headers, .send: return isEarly(script[position])
+        case .headers, .interim, .send: return isEarly(script[position])
         default: return false
         }
     }
@@ -169,7 +169,8 @@ final class MockCall: LocalService {
         case .until(let name): return wait(for: name)
         case .signal(let name): server.signals.raise(name)
         case .slowDown(let speed): exchange.slowDown(to: speed)
-        case .headers where isEarly(step), .send where isEarly(step): return false
+        case .headers where isEarly(step), .interim where isEarly(step), .send where isEarly(step): return false
+        case .interim(let status, let fields): exchange.send(interim: status, headers: fields.values(context))
         case .headers(let status, let fields): begin(status, fields.values(context))
         case .send(let message):
             let payload = try message.payload(context)
@@ -202,7 +203,7 @@ final class MockCall: LocalService {
     private func isEarly(_ step: MockScript.Step) -> Bool {
         guard !isClosed else { return false }
         return switch step {
-        case .headers(_, let fields): fields.neededMessages > context.number
+        case .headers(_, let fields), .interim(_, let fields): fields.neededMessages > context.number
         case .send(let message): message.neededMessages > context.number
         default: false
         }

@@ -6,6 +6,13 @@ struct MockPause: Sendable {
     private let minLength: Duration
     private let maxLength: Duration
 
+    /// A pause without length.
+    static let none = MockPause(minLength: .zero, maxLength: .zero)
+
+    private init(minLength: Duration, maxLength: Duration) {
+        (self.minLength, self.maxLength) = (minLength, maxLength)
+    }
+
     /// Reads the options of a pause and reports what is wrong with them.
     init(_ section: Section) {
         for key in ["from", "to"] {

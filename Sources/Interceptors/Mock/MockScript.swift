@@ -30,6 +30,8 @@ struct MockScript: Sendable {
         case signal(String)
         /// Lets the response take its time, at so many bytes a second.
         case slowDown(Int)
+        /// Sends an interim response, with its status.
+        case interim(Int, MockFields)
         /// Sends the head, with a status in plain HTTP.
         case headers(Int, MockFields)
         case send(MockMessage)
@@ -70,10 +72,15 @@ struct MockScript: Sendable {
     private static let maxTime = 365 * 86_400 * Duration.second
 
     private(set) var steps: [Step] = []
+    /// The pause before each message.
+    private var pause = MockPause.none
+    /// Whether a step sends the head of the response, so that no interim response can follow.
+    private var hasHead = false
 
     /// Reads the response of a rule, or its outputs, or its script; what is wrong is reported.
     init(_ rule: Section) {
         if rule.has("script") {
+            addDelay(rule.section("delay"))
             add(rule.sections("script"))
         } else if rule.has("outputs") {
             addOutputs(rule)
@@ -83,6 +90,9 @@ struct MockScript: Sendable {
         let given = ["respond", "outputs", "script"].filter { rule.has($0) }
         if given.count > 1 { rule.reportConflict(given[0], given[1]) }
         if rule.has("emit"), !rule.has("outputs") { rule.reportUnused("emit", without: "outputs") }
+        let isList = rule.has("outputs") || rule.has("script")
+        if rule.has("delay"), !isList { rule.reportUnused("delay", without: "outputs", "script") }
+        checkPauses((isList ? rule : rule.section("respond")).section("delay"))
     }
 
     /// Reads the recording of a call; what is wrong is reported.
@@ -175,17 +185,20 @@ struct MockScript: Sendable {
         if let way = ways.first, let other = (ways.dropFirst() + others.filter { section.has($0) }).first {
             section.reportConflict(way, other)
         }
+        for interim in section.sections("interim") { addInterim(interim) }
         steps.append(.closed)
-        let delay = MockPause(section.section("delay"))
-        if !delay.isEmpty { steps.append(.wait(delay)) }
+        addDelay(section.section("delay"))
         if let failure = section.string(ifGiven: "fail").flatMap(MockFailure.init) {
             return steps.append(.fail(failure))
         }
         if section.has("speed") { steps.append(.slowDown(section.size("speed"))) }
-        if section.has("raw") { return steps.append(.raw(MockRaw(section.section("raw")))) }
+        if section.has("raw") { return addOutput(.raw(MockRaw(section.section("raw")))) }
         let message = MockMessage(section)
         let end = MockEnd(section)
-        if let plain = MockPlainResponse(section, message, isError: !end.isSuccess) { steps.append(.plain(plain)) }
+        let plain = MockPlainResponse(section, message, isError: !end.isSuccess)
+        // The same message stands in both of its forms, of which a call gets one.
+        if !pause.isEmpty, plain != nil || message != nil { steps.append(.wait(pause)) }
+        if let plain { steps.append(.plain(plain)) }
         guard !section.has("redirect") else { return steps.append(.end(.redirected)) }
         let headers = MockFields("headers", of: section)
         if !headers.isEmpty { steps.append(.headers(200, headers)) }
@@ -200,18 +213,17 @@ struct MockScript: Sendable {
     // MARK: Outputs
 
     private mutating func addOutputs(_ rule: Section) {
-        let outputs = rule.sections("outputs")
+        let (outputs, delay) = (rule.sections("outputs"), rule.section("delay"))
         switch rule.string("emit") {
-        case "on_open": add(outputs)
-        case "after_close":
-            steps.append(.closed)
-            add(outputs)
-        case "per_input": addLoop(outputs)
+        case "on_open": break
+        case "after_close": steps.append(.closed)
+        case "per_input": return addLoop(outputs, delay)
         default:
             // What comes behind the first message is not waited for.
             steps.append(.receive(orGoTo: steps.count + 1))
-            add(outputs)
         }
+        addDelay(delay)
+        add(outputs)
     }
 
     // MARK: Steps
@@ -227,7 +239,7 @@ struct MockScript: Sendable {
                 let advice = "add \"json\", \"text\", \"hex\", \"base64\", \"file\", \"echo\" or \"fake\""
                 return section.report("there is no message; \(advice)", at: "send")
             }
-            steps.append(.send(message))
+            addOutput(.send(message))
         } else if section.has("wait") {
             steps.append(.wait(MockPause(section.section("wait"))))
         } else if let name = section.string(ifGiven: "until") {
@@ -253,12 +265,16 @@ struct MockScript: Sendable {
     /// Adds a step that scripts and recordings write in the same way.
     private mutating func addCommon(_ section: Section) {
         section.reportFalse("closed", "reset")
-        if section.has("headers") {
+        if section.has("interim") {
+            if hasHead { Self.reportLate(section) }
+            addInterim(section.section("interim"))
+        } else if section.has("headers") {
+            hasHead = true
             steps.append(.headers(section.integer("status"), MockFields("headers", of: section)))
         } else if section.has("closed") {
             steps.append(.closed)
         } else if section.has("respond") {
-            steps.append(.plain(MockPlainResponse(recorded: section.section("respond"))))
+            addOutput(.plain(MockPlainResponse(recorded: section.section("respond"))))
         } else if section.has("end") {
             steps.append(.end(MockEnd(section.section("end"))))
         } else if section.has("reset") {
@@ -267,12 +283,56 @@ struct MockScript: Sendable {
     }
 
     /// Steps for each message until the request is complete.
-    private mutating func addLoop(_ sections: [Section]) {
-        let start = steps.count
+    private mutating func addLoop(_ sections: [Section], _ delay: Section? = nil) {
+        let (start, hadHead) = (steps.count, hasHead)
         steps.append(.receive(orGoTo: 0))
+        if let delay { addDelay(delay) }
         add(sections)
         steps.append(.goTo(start))
         steps[start] = .receive(orGoTo: steps.count)
+        // The second message finds the head sent.
+        if hasHead, !hadHead, let late = sections.first(where: { $0.has("interim") }) { Self.reportLate(late) }
+    }
+
+    /// A message, or a whole response, behind its pause.
+    private mutating func addOutput(_ step: Step) {
+        hasHead = true
+        if !pause.isEmpty { steps.append(.wait(pause)) }
+        steps.append(step)
+    }
+
+    private mutating func addInterim(_ section: Section) {
+        let status = section.integer("status")
+        if status == 101 {
+            section.report("an interim response cannot be 101, which changes the protocol; write 103", at: "status")
+        }
+        steps.append(.interim(status, MockFields("headers", of: section)))
+    }
+
+    private static func reportLate(_ section: Section) {
+        let problem = "an interim response comes before the head of the response"
+        section.report("\(problem); move it before \"headers\", \"send\" and \"respond\"", at: "interim")
+    }
+
+    // MARK: Pauses
+
+    /// The pause at this place, and those of the messages that follow.
+    private mutating func addDelay(_ section: Section) {
+        let start = MockPause(section)
+        if !start.isEmpty { steps.append(.wait(start)) }
+        if section.has("each") { pause = MockPause(section.section("each")) }
+    }
+
+    /// Reports pauses before messages where there is none.
+    private func checkPauses(_ delay: Section) {
+        let sends = steps.contains { step in
+            switch step {
+            case .send, .plain, .raw: true
+            default: false
+            }
+        }
+        guard delay.has("each"), !sends else { return }
+        delay.report("there is no message that \"each\" could delay; write \"from\", or add a message", at: "each")
     }
 }
 

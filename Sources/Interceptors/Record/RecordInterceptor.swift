@@ -53,8 +53,8 @@ struct RecordPlan: InterceptorPlan {
     )
 
     let events: EventSet = [
-        .requestHead, .requestMessages, .requestEnd, .responseHead, .responseMessages, .responseEnd, .plainBytes,
-        .finished,
+        .requestHead, .requestMessages, .requestEnd, .interimHeads, .responseHead, .responseMessages, .responseEnd,
+        .plainBytes, .finished,
     ]
     let path: String
     let limit: Int
@@ -116,6 +116,8 @@ final class RecordInterceptor: Interceptor {
         call[stateOf: self]?.requestEnded(call)
         return .next
     }
+
+    func interimHead(_ head: HTTPHead, _ call: Call) { call[stateOf: self]?.responded(interim: head, call) }
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
         call[stateOf: self]?.responded(head, call)

@@ -62,6 +62,8 @@ final class RecordedCall {
     private var (isRequestCut, isResponseCut) = (false, false)
     /// Whether something was too long.
     var isCut: Bool { isRequestCut || isResponseCut }
+    /// Whether the head of a response has come, which that of a retry may follow.
+    private var hasHead = false
     private var hasEnded = false
     /// Whether the end was made here, and not by what has served the call.
     private var isOwnEnd = false
@@ -125,14 +127,29 @@ final class RecordedCall {
 
     // MARK: The response
 
-    func responded(_ head: HTTPHead, _ call: Call) {
-        // What has come of an attempt before is of no use.
+    /// Discards the response of an earlier attempt, if there was one.
+    private func beginResponse() {
+        guard hasHead || hasEnded else { return }
         steps.removeAll { $0.isResponse }
         (size, nodes) = (size - responseSize, nodes - responseNodes)
         budget.held -= responseSize
         (responseSize, responseNodes) = (0, 0)
         hold(-responseBody.bytes.count)
-        (responseBody, hasEnded, responseLack, isResponseCut) = (Body(), false, nil, false)
+        (responseBody, hasHead, hasEnded, responseLack, isResponseCut) = (Body(), false, false, nil, false)
+    }
+
+    /// Adds an interim response, which comes before the head.
+    func responded(interim head: HTTPHead, _ call: Call) {
+        beginResponse()
+        let headers = form.fields(head, isTemplate: true, call) { !Self.noise.contains($0) && !Self.isOwned($0) }
+        var yaml = Array("{ status: \(head.status)".utf8)
+        if !headers.span.equals("{}") { yaml += Array(", headers: ".utf8) + headers }
+        add("interim", RecordForm.Text(yaml: yaml + Array(" }".utf8)), call, isResponse: true)
+    }
+
+    func responded(_ head: HTTPHead, _ call: Call) {
+        beginResponse()
+        hasHead = true
         if call.rpcProtocol == .http {
             let headers = form.fields(head, isTemplate: true, call) {
                 !Self.noise.contains($0) && ($0 == "content-type" || !Self.isOwned($0))

@@ -116,7 +116,7 @@ extension Call {
         guard !flows.request.hasArrived, record.requestBytes == 0 else { return }
         let head = worker.acquireHead()
         head.status = 100
-        responded(informational: head)
+        send(informational: head)
         worker.release(head)
     }
 

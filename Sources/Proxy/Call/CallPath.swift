@@ -173,11 +173,18 @@ extension Call {
         addRetryHeader()
     }
 
-    /// An interim response goes to the caller as it is.
+    /// Passes an interim response of the upstream to the caller as it is.
     func responded(informational head: HTTPHead) {
         keepCookies(of: head)
+        guard resumption?.isUnderWay != true else { return }
+        show(interim: head)
+        send(informational: head)
+    }
+
+    /// Sends an interim response to the caller.
+    func send(informational head: HTTPHead) {
         // A caller can do without (RFC 9110 §15.2), and one that does not read shall not have them pile up.
-        guard callerLeg.stream.queuedBytes <= Self.highWater, resumption?.isUnderWay != true else { return }
+        guard callerLeg.stream.queuedBytes <= Self.highWater else { return }
         callerLeg.stream.send(informational: head)
     }
 

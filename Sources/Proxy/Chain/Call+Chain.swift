@@ -284,6 +284,16 @@ extension Call {
         }
     }
 
+    /// Shows an interim response to the links that ask for it.
+    func show(interim head: HTTPHead) {
+        var stops = run.chain.mask(.interimHeads) & run.links(.response)
+        while stops != 0 {
+            let index = 63 - stops.leadingZeroBitCount
+            stops &= ~(1 << UInt64(index))
+            run.interceptor(index).interimHead(head, self)
+        }
+    }
+
     /// The call is over for all links that it came to.
     func passFinished() {
         var stops = run.linksToFinish

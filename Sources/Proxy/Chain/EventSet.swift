@@ -1,9 +1,9 @@
 /// The events of a call that an interceptor asks for; a call pays only for those that somebody in its chain asks for.
 public struct EventSet: OptionSet, Sendable {
-    public let rawValue: UInt16
+    public let rawValue: UInt32
 
     /// Makes a set of events from its bits.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The head of the request, before it goes upstream.
     public static let requestHead = EventSet(rawValue: 1)
@@ -59,6 +59,9 @@ public struct EventSet: OptionSet, Sendable {
     /// The bytes of a response's body as they pass the interceptor, in every protocol, and the end of the response; nothing is
     /// held for it, and nothing can be changed.
     public static let responseBytes = EventSet(rawValue: 32768)
+
+    /// The heads of interim responses (1xx) of the upstream; they cannot be changed.
+    public static let interimHeads = EventSet(rawValue: 65536)
 
     /// The ends of responses, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]

@@ -26,6 +26,8 @@ public protocol Interceptor: AnyObject {
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict
     /// The request is complete.
     func requestEnd(_ call: Call) -> Verdict
+    /// An interim response (1xx) of the upstream passes; it cannot be changed.
+    func interimHead(_ head: HTTPHead, _ call: Call)
     /// The head of the response has come; it may be changed.
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict
     /// A message of the response has come, likewise. Rejecting it ends the response there: messages before it have gone out.
@@ -44,6 +46,7 @@ extension Interceptor {
     public func requestHead(_ call: Call) -> Verdict { .next }
     public func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict { .next }
     public func requestEnd(_ call: Call) -> Verdict { .next }
+    public func interimHead(_ head: HTTPHead, _ call: Call) {}
     public func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict { .next }
     public func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict { .next }
     public func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict { .next }

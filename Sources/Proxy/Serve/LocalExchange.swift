@@ -29,6 +29,15 @@ public struct LocalExchange {
     /// Has what has come given to the service, since that wants more.
     public func schedule() { stream.schedule() }
 
+    /// Sends an interim response (1xx), unless the head of the response has been sent.
+    ///
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - headers: Fields with names in small letters.
+    public func send(interim status: Int, headers: [(name: [UInt8], value: [UInt8])]) {
+        stream.send(interim: status, headers: headers)
+    }
+
     /// Sends the head of a response, which is a success in plain HTTP; what is sent next does so otherwise.
     ///
     /// - Parameter headers: fields with names in small letters.

@@ -172,6 +172,14 @@ final class LocalStream: HTTPStream, EndOfTurn {
         begin(plainHead(status, headers))
     }
 
+    /// Sends an interim response, unless the head of the response has been sent.
+    func send(interim status: Int, headers: [(name: [UInt8], value: [UInt8])]) {
+        guard !isOver, !hasHead else { return }
+        let head = plainHead(status, headers)
+        user.received(informational: head)
+        worker.release(head)
+    }
+
     private func plainHead(_ status: Int, _ headers: [(name: [UInt8], value: [UInt8])]) -> HTTPHead {
         let head = worker.acquireHead()
         head.status = status

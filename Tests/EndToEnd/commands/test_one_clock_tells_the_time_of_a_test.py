@@ -53,6 +53,26 @@ def test_a_date_in_retry_after(tested, year, after, seen):
     assert code == 0, text
 
 
+DIRECT = """
+upstream: http://a.example
+"""
+
+
+@pytest.mark.parametrize(
+    "rule, seen",
+    [
+        ("respond: { body: a, delay: { each: 1h } }", "1h"),
+        ("respond: { body: a, delay: { from: 30m, each: 1h } }", "90m"),
+        ("script: [ { send: { text: a } }, { send: { text: b } }, { send: { text: c } } ], delay: { each: 1h }", "3h"),
+        ("script: [ { send: { text: a } }, { wait: 1m }, { send: { text: b } } ], delay: { from: 1s, each: 1h }", "7261s"),
+    ],
+)
+def test_the_delay_of_each_message(tested, rule, seen):
+    steps = f"[ {{ call: {{ http: GET /a }}, expect: {{ status: 200, time: {seen} }} }} ]"
+    code, text = tested(2001, DIRECT, f"[ {{ {rule} }} ]", steps)
+    assert code == 0, text
+
+
 CACHED = """
 upstream: http://a.example
 caches: { c: {} }

@@ -34,14 +34,74 @@ import Time
     }
 
     @Test(arguments: [
+        ("{respond: {text: a, delay: {each: 50ms}}}", [50]),
+        ("{respond: {text: a, delay: {from: 100ms, each: 50ms}}}", [150]),
+        ("{outputs: [{send: {text: a}}, {send: {text: b}}], delay: {each: 50ms}}", [50, 50]),
+        ("{outputs: [{send: {text: a}}, {send: {text: b}}], delay: {from: 100ms, each: 50ms}}", [150, 50]),
+        ("{outputs: [{send: {text: a}}, {wait: 100ms}, {send: {text: b}}], delay: {each: 50ms}}", [50, 150]),
+        ("{emit: on_open, outputs: [{send: {text: a}}, {send: {text: b}}], delay: {each: 50ms}}", [50, 50]),
+        ("{emit: after_close, outputs: [{send: {text: a}}, {send: {text: b}}], delay: {each: 50ms}}", [50, 50]),
+        ("{emit: per_input, outputs: [{send: {text: a}}], delay: {each: 50ms}}", [50, 50]),
+        ("{emit: per_input, outputs: [{send: {text: a}}], delay: {from: 100ms, each: 50ms}}", [150, 150]),
+        ("{script: [{send: {text: a}}, {expect: {}}, {send: {text: b}}], delay: {each: 50ms}}", [50, 50]),
+        ("{script: [{each: [{send: {text: a}}]}], delay: {from: 100ms, each: 50ms}}", [150, 50]),
+        ("{script: [{send: {text: a}}, {wait: 100ms}, {send: {text: b}}], delay: {each: 50ms}}", [50, 150]),
+    ])
+    func `each message waits for its delay`(_ rule: String, _ pauses: [Int]) {
+        let configuration = """
+            listeners: [{address: "127.0.0.1:8080", proxy_status: off}]
+            mocks: {m: {methods: {Say: [\(rule)]}}}
+            interceptors: [{mock: m}]
+            """
+        runProxy(configuration) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/grpc+json"), .data(1, envelope("{}") + envelope("{}"), end: true))
+            harness.settle()
+            for (index, pause) in pauses.enumerated() {
+                harness.pass(.milliseconds(pause - 20))
+                caller.expectNothing()
+                harness.pass(.milliseconds(40))
+                if index == 0 { #expect(caller.next().hasPrefix("1 HEADERS")) }
+                #expect(caller.next().hasPrefix("1 DATA"))
+            }
+            caller.expect("1 HEADERS/end grpc-status: 0")
+        }
+    }
+
+    @Test(arguments: [
+        ("{respond: {code: aborted, delay: {each: 50ms}}}", "1:34"),
+        ("{respond: {fail: reset, delay: {from: 1s, each: 50ms}}}", "1:43"),
+        ("{outputs: [{wait: 1s}], delay: {each: 50ms}}", "1:33"),
+        ("{script: [{end: {}}], delay: {each: 50ms}}", "1:31"),
+    ])
+    func `a delay of each message needs one`(_ text: String, _ place: String) throws {
+        let diagnostics = Diagnostics()
+        let node = try #require(YAML.parse(Array(text.utf8), into: diagnostics))
+        _ = MockRule(Section(node, MockSettings.ruleOptions, into: diagnostics), index: 0)
+        let problem = "there is no message that \"each\" could delay; write \"from\", or add a message"
+        #expect(diagnostics.sorted.map { "\($0.mark): \($0.message)" } == ["\(place): \(problem)"])
+    }
+
+    @Test func `a delay beside a response that has its own is an error`() throws {
+        let diagnostics = Diagnostics()
+        let node = try #require(YAML.parse(Array("{respond: {}, delay: 1s}".utf8), into: diagnostics))
+        _ = MockRule(Section(node, MockSettings.ruleOptions, into: diagnostics), index: 0)
+        let problem = "\"delay\" has no effect without \"outputs\" or \"script\"; add one of them, or remove it"
+        #expect(diagnostics.sorted.map(\.message) == [problem])
+    }
+
+    @Test(arguments: [
         ("{from: 2s, to: 1s}", "\"to\" is less than \"from\"; write for example { from: 10ms, to: 50ms }"),
         ("{to: none}", "a pause cannot be \"none\"; write a time such as 50ms"),
+        ("{each: {from: 2s, to: 1s}}", "\"to\" is less than \"from\"; write for example { from: 10ms, to: 50ms }"),
+        ("{each: none}", "a pause cannot be \"none\"; write a time such as 50ms"),
         ("{from: none}", "a pause cannot be \"none\"; write a time such as 50ms"),
         ("none", "a pause cannot be \"none\"; write a time such as 50ms"),
     ])
     func `a pause that cannot be is an error`(_ text: String, _ message: String) throws {
         let diagnostics = Diagnostics()
-        _ = try Self.pause(text, into: diagnostics)
+        let node = try #require(YAML.parse(Array("{respond: {text: a, delay: \(text)}}".utf8), into: diagnostics))
+        _ = MockRule(Section(node, MockSettings.ruleOptions, into: diagnostics), index: 0)
         #expect(diagnostics.sorted.map(\.message) == [message])
     }
 
