@@ -62,6 +62,22 @@ extension JSONValue {
         replace(pointer.tokens[...], pointer.protoTokens[...], by: value)
     }
 
+    /// The values in a place as `replace` finds them.
+    public func values(at pointer: JSONPointer) -> [JSONValue] {
+        zip(pointer.tokens, pointer.protoTokens).reduce([self]) { values, names in
+            values.flatMap { $0.children(names.0, or: names.1) }
+        }
+    }
+
+    private func children(_ token: String, or other: String) -> [JSONValue] {
+        switch self {
+        case .array(let items): items.indices.filter { token == "*" || token == String($0) }.map { items[$0] }
+        case .object(let members):
+            members.filter { token == "*" || token.isSame(as: $0.name) || other.isSame(as: $0.name) }.map(\.value)
+        case .null, .bool, .integer, .number, .string: []
+        }
+    }
+
     private mutating func replace(_ tokens: ArraySlice<String>, _ others: ArraySlice<String>, by value: JSONValue) {
         guard let token = tokens.first, let other = others.first else {
             self = value

@@ -25,6 +25,8 @@ package final class Worker {
     let recent = RecentCalls()
     /// Who sees calls, if somebody does.
     var taps: WorkerTaps?
+    /// The bytes that are kept of requests of which parts are masked.
+    let redactedBytes = CopyBudget()
     /// Traces for the next calls.
     private let traces = DecisionTracePool()
     private var calls: UInt = 0

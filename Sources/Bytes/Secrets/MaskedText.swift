@@ -42,23 +42,21 @@ public enum MaskedText {
     ///   - text: The text.
     ///   - form: The form of the text.
     ///   - parameter: A name whose values are masked, too, or `nil`.
-    ///   - secrets: Values that are masked wherever they are, if they have at least `minSecret` bytes.
+    ///   - secrets: Values that are masked wherever they are, also behind escapes.
     /// - Returns: The text to show, or `nil`.
     public static func masked(
         _ text: [UInt8],
         _ form: Form = .text,
         parameter: String? = nil,
-        secrets: [[UInt8]] = []
+        secrets: KnownSecrets = KnownSecrets()
     ) -> [UInt8]? {
         guard text.count <= maxText else { return Array("\(mask)".utf8) }
-        var ranges = secretRanges(text, form, parameter: parameter.map { Array($0.utf8) }, depth: 0)
-        for secret in secrets where secret.count >= minSecret {
-            var start = 0
-            while let range = text.firstRange(of: secret, from: start) {
-                ranges.append(range)
-                start = range.upperBound
-            }
-        }
+        let parameter = parameter.map { Array($0.utf8) }
+        return masked(text, secretRanges(text, form, parameter: parameter, secrets, depth: 0))
+    }
+
+    /// Returns the text with `***` in these places, or `nil` if there are none.
+    private static func masked(_ text: [UInt8], _ ranges: [Range<Int>]) -> [UInt8]? {
         guard !ranges.isEmpty else { return nil }
         var (shown, end) = ([UInt8](), 0)
         for range in union(of: ranges) {
@@ -86,21 +84,50 @@ public enum MaskedText {
         masked([UInt8(ascii: "?")] + body, .url).map { $0.first == UInt8(ascii: "?") ? Array($0.dropFirst()) : $0 }
     }
 
+    /// Returns a body of `multipart/form-data` with `***` for its credentials, or `nil` if there are none.
+    ///
+    /// A body without a part, as one with another boundary, is masked as a whole.
+    public static func maskedForm(_ body: [UInt8], boundary: [UInt8]) -> [UInt8]? {
+        let parts = MultipartScan(body, boundary: boundary).parts
+        guard !parts.isEmpty || body.isEmpty else { return Array("\(mask)".utf8) }
+        return masked(body, parts.flatMap { secretRanges(of: $0, in: body) })
+    }
+
+    /// The boundary that a content type names; empty if it names none.
+    public static func boundary(in contentType: [UInt8]) -> [UInt8] {
+        MultipartScan.parameters(of: contentType).first { $0.name == "boundary" }?.value ?? []
+    }
+
+    private static func secretRanges(of part: MultipartScan.Part, in body: [UInt8]) -> [Range<Int>] {
+        guard !part.content.isEmpty else { return [] }
+        if part.names.contains(where: { SecretName.matches($0.span) }) { return [part.content] }
+        guard !part.isFile, part.content.count <= maxText else { return [] }
+        let content = Array(body[part.content])
+        return secretRanges(content, .text, parameter: nil, KnownSecrets(), depth: 0)
+            .map { $0.lowerBound + part.content.lowerBound..<$0.upperBound + part.content.lowerBound }
+    }
+
     /// Returns the text with `***` for its credentials.
-    public static func masked(_ text: String, _ form: Form = .text, secrets: [[UInt8]] = []) -> String {
+    public static func masked(_ text: String, _ form: Form = .text, secrets: KnownSecrets = KnownSecrets()) -> String {
         let bytes = Array(text.utf8)
         return masked(bytes, form, secrets: secrets).map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    private static func secretRanges(_ text: [UInt8], _ form: Form, parameter: [UInt8]?, depth: Int) -> [Range<Int>] {
+    private static func secretRanges(
+        _ text: [UInt8],
+        _ form: Form,
+        parameter: [UInt8]?,
+        _ secrets: KnownSecrets,
+        depth: Int
+    ) -> [Range<Int>] {
         let scan = SecretScan(text, form, parameter)
-        var ranges = scan.userInformation + scan.parameters + scan.tokens + scan.schemes
+        var ranges = scan.userInformation + scan.parameters + scan.tokens + scan.schemes + secrets.ranges(in: text)
         if form == .text { ranges += scan.members + scan.fields }
         guard depth < maxDepth else { return ranges }
         // A URL within a URL is escaped.
         for run in scan.escapedRuns {
             let plain = decoded(text[run])
-            if !secretRanges(plain, .text, parameter: nil, depth: depth + 1).isEmpty { ranges.append(run) }
+            if !secretRanges(plain, .text, parameter: nil, secrets, depth: depth + 1).isEmpty { ranges.append(run) }
         }
         return ranges
     }

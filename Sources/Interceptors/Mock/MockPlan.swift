@@ -183,7 +183,7 @@ final class MockInterceptor: Interceptor {
     // MARK: The response of an upstream
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        if case .passed(let passed)? = call[stateOf: self] { passed.responded(head) }
+        if case .passed(let passed)? = call[stateOf: self] { passed.responded(head, call) }
         compare(call) { $0.received(status: head.status) }
         return .next
     }

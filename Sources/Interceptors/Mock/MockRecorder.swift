@@ -91,13 +91,21 @@ struct MockRecorder {
     }
 
     /// A body of plain HTTP has, of which nothing is there if it is too long.
-    func passed(plain bytes: [UInt8], count: Int, _ direction: Direction, at now: Instant) {
+    func passed(
+        plain bytes: [UInt8],
+        count: Int,
+        _ direction: Direction,
+        isError: Bool = false,
+        form: FormBody?,
+        at now: Instant
+    ) {
         guard bytes.count == count else {
             let message = MockJournal.Message(time: now - start, payload: .cut(count))
             return memory.note(number) { if direction == .request { $0.receive(message) } else { $0.send(message) } }
         }
-        let shown = direction == .request ? call.maskedForm(bytes) ?? bytes : bytes
-        passed(shown, try? JSON.parse(bytes), direction, at: now)
+        let plain = form?.masked(bytes) ?? bytes
+        let shown = isError ? CallMask(call).error(plain) : plain
+        passed(shown, try? JSON.parse(shown), direction, at: now)
     }
 
     /// The request is complete.
@@ -115,7 +123,7 @@ struct MockRecorder {
     /// The end without credentials in its text.
     private func shown(_ end: MockJournal.End) -> MockJournal.End {
         switch end {
-        case .status(let code, let text) where !text.isEmpty: .status(code, CallMask(call).text(text))
+        case .status(let code, let text) where !text.isEmpty: .status(code, CallMask(call).message(text))
         case .status, .response, .canceled, .failed: end
         }
     }

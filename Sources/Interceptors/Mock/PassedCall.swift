@@ -9,6 +9,7 @@ internal import Proxy
 final class PassedCall {
     private let journal: MockRecorder
     private var status = 0
+    private var responseForm: FormBody?
     /// The bodies of plain HTTP, up to the longest that the journal has.
     private var (request, response) = (Body(), Body())
 
@@ -25,8 +26,8 @@ final class PassedCall {
     init(_ journal: MockRecorder) { self.journal = journal }
 
     /// The head of a response has come.
-    func responded(_ head: HTTPHead) {
-        status = head.status
+    func responded(_ head: HTTPHead, _ call: Call) {
+        (status, responseForm) = (head.status, call.form(of: head))
         response = Body()
     }
 
@@ -48,14 +49,26 @@ final class PassedCall {
 
     /// The request is complete.
     func closed(_ call: Call) {
-        if request.count > 0 { journal.passed(plain: request.bytes, count: request.count, .request, at: call.now) }
+        if request.count > 0 {
+            let form = call.form(of: call.request)
+            journal.passed(plain: request.bytes, count: request.count, .request, form: form, at: call.now)
+        }
         journal.closed(at: call.now)
     }
 
     /// The call is over.
     func finished(_ call: Call) {
         let isPlain = call.rpcProtocol == .http && status > 0
-        if response.count > 0 { journal.passed(plain: response.bytes, count: response.count, .response, at: call.now) }
+        if response.count > 0 {
+            journal.passed(
+                plain: response.bytes,
+                count: response.count,
+                .response,
+                isError: call.isError(status: status),
+                form: responseForm,
+                at: call.now
+            )
+        }
         journal.ended(isPlain ? .response(status) : .status(call.code, call.message), at: call.now)
     }
 

@@ -114,10 +114,11 @@ struct RecordForm: Sendable {
             return Text(yaml: start + end, lack: "a body of \(count) bytes", isCut: true)
         }
         let hidden = Text(yaml: start + end, lack: "a body that may not be shown")
-        if isCompressed, call.redactions.hasPointers || !scrub.isEmpty { return hidden }
-        var shown = body
+        if isCompressed, call.redactions.hasPointers || !scrub.isEmpty || head.form != nil { return hidden }
+        var shown = head.form?.masked(body, isDecompressed: true) ?? body
+        if call.isError(status: head.status) { shown = CallMask(call).error(shown) }
         if call.redactions.hasPointers, !body.isEmpty {
-            guard let value = try? JSON.parse(body) else { return hidden }
+            guard let value = try? JSON.parse(shown) else { return hidden }
             let masked = call.redactions.masked(value)
             if masked != value { shown = masked.bytes }
         }
@@ -183,7 +184,7 @@ struct RecordForm: Sendable {
             if !error.message.isEmpty {
                 let queue = ByteQueue()
                 queue.append("message: ")
-                let shown = scrub.text(mask.text(error.message)) ?? "\(Redactions.mask)"
+                let shown = scrub.text(mask.message(error.message)) ?? "\(Redactions.mask)"
                 queue.append(quotedYAML: Self.template(shown.replacing("\0", with: " ")))
                 parts.append(queue.readable.array)
             }

@@ -155,7 +155,13 @@ final class RecordedCall {
                 !Self.noise.contains($0) && ($0 == "content-type" || !Self.isOwned($0))
             }
             let request = call.request
-            plainHead = RecordedHead(head, headers, isHEAD: request.method.equals("HEAD"), isJSON: head.hasJSON)
+            plainHead = RecordedHead(
+                head,
+                headers,
+                isHEAD: request.method.equals("HEAD"),
+                isJSON: head.hasJSON,
+                form: call.form(of: head)
+            )
         } else if !call.rpcProtocol.hasEnvelopes || !call.responseHasOneBody {
             let headers = form.fields(head, isTemplate: true, call) { !Self.noise.contains($0) && !Self.isOwned($0) }
             guard !headers.span.equals("{}") else { return }

@@ -10,14 +10,16 @@ struct RecordedHead {
     /// The fields as a mapping in YAML.
     private(set) var headers: [UInt8]
     let isJSON: Bool
+    /// The form in the body, if that is one.
+    let form: FormBody?
     /// Whether such a response never has a body, so that its fields describe that of another one.
     let isBare: Bool
     private let length: Int?
     private let coding: [UInt8]
 
     /// Reads a head, whose fields are written already without those of the protocol.
-    init(_ head: HTTPHead, _ headers: [UInt8], isHEAD: Bool, isJSON: Bool) {
-        (status, self.headers, self.isJSON) = (head.status, headers, isJSON)
+    init(_ head: HTTPHead, _ headers: [UInt8], isHEAD: Bool, isJSON: Bool, form: FormBody?) {
+        (status, self.headers, self.isJSON, self.form) = (head.status, headers, isJSON, form)
         isBare = isHEAD || status == 204 || status == 304
         length = head.contentLength
         coding = head.first(.contentEncoding).map { head.value(at: $0).array } ?? []

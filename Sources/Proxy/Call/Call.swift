@@ -69,6 +69,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var counted: StartedCall?
     /// What shows it to people, if somebody has opened a tap.
     var tap: CallTap?
+    /// The body of its request, if parts of that are masked.
+    var redactedBody: RedactedBody?
     /// Its spans, if it is traced.
     public var tracing: CallTracing?
     private var id: (UInt64, UInt64)?
@@ -136,6 +138,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         guard !isOver else { return }
         record.requestBytes += body.count
         tap?.received(body, self)
+        redactedBody?.add(body)
         if meter != nil, !measure(body) { return }
         if acceptsRequest, response.pending == nil {
             receiveRequest(body)

@@ -253,6 +253,7 @@ extension Call {
     }
 
     private func releaseAll() {
+        redactedBody = nil
         upstreamLeg.timer.take()?.cancel()
         deadline.timer.take()?.cancel()
         upstreamLeg.calls.take()?.leave()

@@ -44,6 +44,7 @@ extension Call {
         (routeNumber, route) = generation.route(for: self)
         if route.chain !== run.chain { run = ChainRun(route.chain) }
         isRouted = true
+        keepRedactedBody()
         if let taps = worker.taps { tap = taps.makeTap(for: self) }
         guard let upstream = route.upstream else { return }
         // A request of HTTP/1.0 may name no host. HTTP/2 and HTTP/1.1 have no such requests.

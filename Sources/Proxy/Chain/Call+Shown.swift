@@ -12,6 +12,11 @@ extension Call {
         !isRouted || redactions.contains(name) || redactions.hasPointers && name.equals("grpc-status-details-bin")
     }
 
+    /// Whether the body of a response with this status is an error, whose texts may repeat what the request has.
+    public func isError(status: Int) -> Bool {
+        rpcProtocol == .http ? status >= 400 : rpcProtocol.isUnaryConnect && status != 200
+    }
+
     /// The parameter that has the message of a Connect GET, if parts of messages are masked.
     var hiddenParameter: String? { rpcProtocol == .connectGet && redactions.hasPointers ? "message" : nil }
 
@@ -29,6 +34,6 @@ extension Call {
 
     /// The message of the error as logs may show it, in `finished`; only failed calls pay for it.
     public var shownMessage: [UInt8] {
-        record.message.isEmpty ? [] : CallMask(self).text(record.message)
+        record.message.isEmpty ? [] : CallMask(self).message(record.message)
     }
 }

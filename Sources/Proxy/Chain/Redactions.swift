@@ -49,6 +49,11 @@ public struct Redactions: Sendable {
         (try? JSON.parse(payload)).map { masked($0).bytes }
     }
 
+    /// Adds the values that are masked in a message, as an error message may repeat them.
+    func collect(from value: JSONValue, into secrets: inout KnownSecrets) {
+        for pointer in pointers { value.values(at: pointer).forEach { $0.collect(into: &secrets) } }
+    }
+
     /// What is in a message, as it may be shown.
     public func masked(_ value: JSONValue) -> JSONValue {
         pointers.reduce(into: value) { $0.replace($1, by: .string("\(Self.mask)")) }
@@ -59,4 +64,19 @@ public struct Redactions: Sendable {
 public protocol Redacting: InterceptorPlan {
     /// What is kept out of all that is shown of its chain's calls.
     var redactions: Redactions { get }
+}
+
+extension JSONValue {
+    /// Adds the texts and numbers in a value, as they are and as JSON has them.
+    fileprivate func collect(into secrets: inout KnownSecrets) {
+        switch self {
+        case .null, .bool: break
+        case .integer, .number: secrets.insert(named: bytes)
+        case .string(let text):
+            secrets.insert(named: Array(text.utf8))
+            secrets.insert(named: Array(bytes.dropFirst().dropLast()))
+        case .array(let items): items.forEach { $0.collect(into: &secrets) }
+        case .object(let members): members.forEach { $0.value.collect(into: &secrets) }
+        }
+    }
 }

@@ -233,7 +233,7 @@ final class CredentialFetch {
 
 extension CredentialSource {
     /// The secrets that a fetch takes.
-    fileprivate var secrets: [Secret] {
+    var secrets: [Secret] {
         switch self {
         case .fixed, .exec: return []
         case .file(let path): return [.file(path)]

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Credentials
 internal import Events
 
@@ -11,6 +12,9 @@ public final class CredentialStore {
     /// The most slots that are kept of credentials that nobody waits for.
     private static let maxCredentials = 1000
 
+    /// The result of `secrets`, until something changes.
+    private var collected: KnownSecrets?
+
     /// How many interceptors have named one.
     private var namedCount = 0
 
@@ -23,7 +27,7 @@ public final class CredentialStore {
     /// Another configuration begins to name credentials; what is known of them stays, unless already the one before did
     /// not name them any more.
     func begin() {
-        namedCount = 0
+        (namedCount, collected) = (0, nil)
         credentials = credentials.filter { $0.value.naming != .retired || $0.value.isAwaited }
         for credential in credentials.values { credential.naming.unname() }
     }
@@ -38,6 +42,7 @@ public final class CredentialStore {
     /// The cached form of a credential that the configuration names.
     public func credential(named source: CredentialSource) -> CachedCredential {
         namedCount += 1
+        collected = nil
         let credential = credential(source)
         credential.naming.name()
         return credential
@@ -56,7 +61,22 @@ public final class CredentialStore {
 
     /// Takes what is known of a credential now.
     func update(_ source: CredentialSource, _ state: CredentialState) {
+        collected = nil
         credentials[source]?.update(state)
+    }
+
+    /// The values of the credentials that the configuration names, and the secrets in it that they are fetched with.
+    ///
+    /// Those of single callers are not among them: there may be many.
+    var secrets: KnownSecrets {
+        if let collected { return collected }
+        var secrets = KnownSecrets()
+        for credential in credentials.values where credential.naming != .never {
+            secrets.formUnion([credential.value ?? []])
+            for case .value(let secret) in credential.source.secrets { secrets.formUnion([secret]) }
+        }
+        collected = secrets
+        return secrets
     }
 
     /// Takes the token that a file has now, nil if it has none.

@@ -19,6 +19,8 @@ final class CallTap {
     private var numbers = (request: 0, response: 0)
     private var hasRequestEnded = false
     private var responseCompression = Compression.identity
+    /// The form in the body of the response, if that is one.
+    private var responseForm: FormBody?
     /// The body of the request as the caller has sent it, up to a bound.
     private(set) var requestBody = MessageFinder.Found()
     private(set) var requestTrailers: [RequestCopy.Field] = []
@@ -68,6 +70,7 @@ final class CallTap {
         status = head.status
         if finders != nil {
             responseCompression = head.compression(call.responseProtocol)
+            responseForm = call.form(of: head)
             finders?.response = MessageFinder(call.responseProtocol, .response)
         }
         show(call) { $0.describeResponse(head, call) }
@@ -110,8 +113,9 @@ final class CallTap {
         let ready = readers(call) { $0.tap.showsMessages && $0.hasRoom(at: call.now) }
         guard !ready.isEmpty else { return }
         let compression = direction == .request ? call.requestCompression : responseCompression
-        let isError = direction == .response && call.rpcProtocol.isUnaryConnect && status != 200
-        let shown = ShownMessage(found, compression, direction, call, isError: isError)
+        let isError = direction == .response && call.isError(status: status)
+        let form = direction == .request ? call.form(of: call.request) : responseForm
+        let shown = ShownMessage(found, compression, direction, call, isError: isError, form: form)
         for view in ready {
             let max = view.tap.maxBytes
             view.append(line(call) { $0.describe(shown, number, direction, call, max: max) }, at: call.now)

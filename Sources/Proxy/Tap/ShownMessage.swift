@@ -29,39 +29,52 @@ struct ShownMessage {
     ///   - compression: how it may be compressed.
     ///   - direction: who has sent it.
     ///   - call: its call.
-    ///   - isError: whether it is the error of a unary Connect call, whose details are other messages.
+    ///   - isError: whether it is the error of a unary Connect call, whose details are other messages, or of plain HTTP.
+    ///   - form: the form in it, if it is one.
     init(
         _ found: MessageFinder.Found,
         _ compression: Compression,
         _ direction: Direction,
         _ call: Call,
-        isError: Bool = false
+        isError: Bool = false,
+        form: FormBody? = nil
     ) {
         count = found.count
         isCut = !found.isWhole
         let isCompressed = call.rpcProtocol.hasEnvelopes ? found.isCompressed : compression != .identity
         guard found.isWhole else {
             content =
-                call.redactions.hasPointers
-                ? .withheld : isCompressed ? .binary(found.bytes) : Self.plain(found.bytes, direction, call)
+                call.redactions.hasPointers || isCompressed && form != nil
+                ? .withheld : isCompressed ? .binary(found.bytes) : Self.plain(found.bytes, call, isError, form)
             return
         }
-        let payload = isCompressed && count > 0 ? Self.decompressed(found.bytes, compression, call) : found.bytes
+        let payload = Self.payload(of: found, compression, call)
         if let value = payload.flatMap({ Self.json($0.span, direction, call, isError: isError) }) {
             var shown = call.redactions.masked(value)
             // Nobody knows what is in them.
             if isError, call.redactions.hasPointers, shown["details"] != nil, let place = JSONPointer("/details") {
                 shown.replace(place, by: .string("\(Redactions.mask)"))
             }
-            if isError, case .string(let text)? = shown["message"], let place = JSONPointer("/message") {
-                shown.replace(place, by: .string(CallMask(call).text(text)))
-            }
-            content = .json(shown.bytes)
+            content = .json(isError ? CallMask(call).error(shown).bytes : shown.bytes)
         } else if call.redactions.hasPointers, count > 0 {
             content = .withheld
+        } else if let payload {
+            content = Self.plain(payload, call, isError, form)
         } else {
-            content = payload.map { Self.plain($0, direction, call) } ?? .binary(found.bytes)
+            content = form == nil ? .binary(found.bytes) : .withheld
         }
+    }
+
+    /// The payload of a message that has come whole, without its compression; none if that cannot be undone.
+    static func payload(
+        of found: MessageFinder.Found,
+        _ compression: Compression,
+        _ call: Call,
+        limit: Int = MessageFinder.maxBytes * 4
+    ) -> [UInt8]? {
+        let isCompressed = call.rpcProtocol.hasEnvelopes ? found.isCompressed : compression != .identity
+        guard isCompressed, found.count > 0 else { return found.bytes }
+        return decompressed(found.bytes, compression, call, limit: limit)
     }
 
     /// A message as JSON.
@@ -78,10 +91,14 @@ struct ShownMessage {
         return try? JSON.parse(payload)
     }
 
-    private static func decompressed(_ bytes: [UInt8], _ compression: Compression, _ call: Call) -> [UInt8]? {
+    private static func decompressed(
+        _ bytes: [UInt8],
+        _ compression: Compression,
+        _ call: Call,
+        limit: Int
+    ) -> [UInt8]? {
         let queue = call.worker.acquireQueue()
         defer { call.worker.release(queue) }
-        let limit = MessageFinder.maxBytes * 4
         guard compression != .identity, Compressor.supports(compression) else { return nil }
         do throws(DecompressionError) {
             try call.worker.compressor.decompress(bytes.span, from: compression, into: queue, limit: limit)
@@ -91,8 +108,9 @@ struct ShownMessage {
         return queue.readable.array
     }
 
-    private static func plain(_ bytes: [UInt8], _ direction: Direction, _ call: Call) -> Content {
-        plain(direction == .request ? call.maskedForm(bytes) ?? bytes : bytes)
+    private static func plain(_ bytes: [UInt8], _ call: Call, _ isError: Bool, _ form: FormBody?) -> Content {
+        let shown = form?.masked(bytes, isDecompressed: true) ?? bytes
+        return plain(isError && isText(shown) ? CallMask(call).error(shown) : shown)
     }
 
     /// Text is what people can read.

@@ -128,7 +128,18 @@ import Testing
         ("id 12", "id 12"), ("token=abc123 abc123", "token=*** ***"),
     ])
     func `a known value is masked wherever a text has it, unless it is short`(_ text: String, _ shown: String) {
-        let secrets = [Array("abc123".utf8), Array("12".utf8)]
+        let secrets = KnownSecrets([Array("abc123".utf8), Array("12".utf8)])
+        #expect(MaskedText.masked(text, secrets: secrets) == shown)
+    }
+
+    @Test(arguments: [
+        ("abc123", "***"), ("xabc123y", "x***y"), ("the pin 4321 is wrong", "the pin *** is wrong"), ("4321", "***"),
+        ("\"4321\"", "\"***\""), ("54321", "54321"), ("43210", "43210"), ("id 12", "id 12"),
+        ("at /a%62c123/b", "at /***/b"), ("?q=%34321&p=1", "?q=***&p=1"),
+    ])
+    func `a value that the configuration names is masked as a word, too`(_ text: String, _ shown: String) {
+        var secrets = KnownSecrets()
+        for value in ["abc123", "4321", "12"] { secrets.insert(named: Array(value.utf8)) }
         #expect(MaskedText.masked(text, secrets: secrets) == shown)
     }
 

@@ -1,0 +1,114 @@
+/// The parts of a body of `multipart/form-data` (RFC 7578).
+///
+/// Reads what browsers send, and line breaks without a carriage return. The last part may be cut off.
+struct MultipartScan {
+    /// One part of the body.
+    struct Part {
+        /// The names of its field, without quotes; two if the header has one for old readers.
+        let names: [[UInt8]]
+        /// Whether it is a file.
+        let isFile: Bool
+        /// The place of its content.
+        let content: Range<Int>
+    }
+
+    private let body: [UInt8]
+    private let delimiter: [UInt8]
+
+    init(_ body: [UInt8], boundary: [UInt8]) {
+        (self.body, delimiter) = (body, Array("--".utf8) + boundary)
+    }
+
+    /// The parts in order.
+    var parts: [Part] {
+        var (parts, next) = ([Part](), nextDelimiter(from: 0))
+        while let delimiter = next {
+            guard let start = lineEnd(from: delimiter.upperBound) else { break }
+            next = nextDelimiter(from: start)
+            let end = next.map { contentEnd(before: $0.lowerBound) } ?? body.count
+            parts.append(part(start..<max(start, end)))
+        }
+        return parts
+    }
+
+    /// The next delimiter at the start of a line.
+    private func nextDelimiter(from start: Int) -> Range<Int>? {
+        var start = start
+        while let range = body.firstRange(of: delimiter, from: start) {
+            if range.lowerBound == 0 || body[range.lowerBound - 1] == 0x0a { return range }
+            start = range.upperBound
+        }
+        return nil
+    }
+
+    /// The index behind the line that has `start`.
+    private func lineEnd(from start: Int) -> Int? {
+        guard start <= body.count else { return nil }
+        return body.span.firstIndex(of: 0x0a, from: start).map { $0 + 1 }
+    }
+
+    /// The end of a content: the line break before a delimiter belongs to that.
+    private func contentEnd(before delimiter: Int) -> Int {
+        delimiter >= 2 && body[delimiter - 2] == 0x0d ? delimiter - 2 : max(0, delimiter - 1)
+    }
+
+    private func part(_ range: Range<Int>) -> Part {
+        var (lines, start) = ([[UInt8]](), range.lowerBound)
+        while start < range.upperBound {
+            let end = min(range.upperBound, lineEnd(from: start) ?? range.upperBound)
+            let line = Array(body[start..<end]).span.trimmedOfWhiteSpace.array
+            // A line that begins with white space continues the one before.
+            if !line.isEmpty, body[start] == 0x20 || body[start] == 0x09, !lines.isEmpty {
+                lines[lines.count - 1] += line
+            } else {
+                lines.append(line)
+            }
+            start = end
+            if line.isEmpty { break }
+        }
+        let field = lines.first { $0.span.startsIgnoringCase("content-disposition:") } ?? []
+        let parameters = Self.parameters(of: field)
+        return Part(
+            names: parameters.filter { ["name", "name*"].contains($0.name) }.map(\.value),
+            isFile: parameters.contains { ["filename", "filename*"].contains($0.name) },
+            content: min(start, range.upperBound)..<range.upperBound
+        )
+    }
+
+    /// The parameters in the value of a field: their names in small letters, and their values without quotes.
+    static func parameters(of field: [UInt8]) -> [(name: String, value: [UInt8])] {
+        var (parameters, index) = ([(name: String, value: [UInt8])](), 0)
+        while let semicolon = field.span.firstIndex(of: UInt8(ascii: ";"), from: index) {
+            let end = field[semicolon...].firstIndex(of: UInt8(ascii: "=")) ?? field.count
+            let name = String(decoding: field[(semicolon + 1)..<end].map(\.lowercasedASCII), as: UTF8.self)
+            let value: [UInt8]
+            (value, index) = Self.value(field, from: min(end + 1, field.count))
+            parameters.append((name.filter { $0 != " " && $0 != "\t" }, value))
+        }
+        return parameters
+    }
+
+    /// The value that begins at `start`, and its end.
+    private static func value(_ field: [UInt8], from start: Int) -> ([UInt8], Int) {
+        var index = field[start...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? field.count
+        guard index < field.count, field[index] == UInt8(ascii: "\"") else {
+            let end = field[index...].firstIndex(of: UInt8(ascii: ";")) ?? field.count
+            return (field[index..<end].filter { $0 != 0x20 && $0 != 0x09 }, end)
+        }
+        var value: [UInt8] = []
+        index += 1
+        while index < field.count, field[index] != UInt8(ascii: "\"") {
+            if field[index] == UInt8(ascii: "\\"), index + 1 < field.count { index += 1 }
+            value.append(field[index])
+            index += 1
+        }
+        return (value, index)
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes begin with a text, in any case.
+    fileprivate func startsIgnoringCase(_ text: StaticString) -> Bool {
+        count >= text.utf8CodeUnitCount && extracting(0..<text.utf8CodeUnitCount).equalsIgnoringCase(text)
+    }
+}
