@@ -2,89 +2,25 @@
 
 import base64
 import json
+import re
+from pathlib import Path
 from urllib.parse import quote
 
 import grpc
 import pytest
 from support import protocol
+from support.honey import FIELDS, TRAILERS, Honey, RepeatingUpstream, with_sentence
+from support.http2 import h2_peer
+from support.schemas import compiled
 from support.servers.otlp_receiver import OTLPReceiver
 from support.wait import eventually
 
-# The values of header fields, by their names.
-FIELDS = {
-    "authorization": "Bearer {}",
-    "proxy-authorization": "Basic {}",
-    "cookie": "id={}; theme=dark",
-    "x-api-key": "{}",
-    "x-auth-token": "{}",
-    "x-auth-bin": "{}",
-    "x-amz-security-token": "{}",
-    "x-csrf-token": "{}",
-    "x-ssn": "{}",
-    "referer": "https://user:{}@shop.example/a?b=c",
-    "x-original-url": "/login?access_token={}#id",
-    "x-forwarded-uri": "/go?to=https%3A%2F%2Fh%2F%3Fcode%3D{}",
-    "x-fragment": "https://shop.example/cb#access_token={}",
-    "x-forwarded-user": "Bearer {}",
-    "x-grant": "eyJhbGciOiJub25lIn0.{}.c2ln",
-}
-FORM = ["password", "client_secret", "refresh_token", "code", "assertion", "user[passwd]"]
-PARAMETERS = ["access_token", "token", "key", "api_key", "X-Amz-Signature", "code", "password", "t%6Fken"]
-RESPONSE_FIELDS = {
-    "set-cookie": "id={}; secure",
-    "x-auth-token": "{}",
-    "location": "https://user:{}@shop.example/cb",
-    "content-location": "/cb?code={}",
-    "refresh": "0; url=/cb?token={}",
-    "link": "<https://shop.example/cb?api_key={}>; rel=next",
-    "trailer-x-session-id": "{}",
-}
 LOGGED = ", ".join(FIELDS)
-
-
-class Honey:
-    """Distinct values by their places."""
-
-    def __init__(self):
-        self.values = {}
-
-    def __call__(self, place):
-        return self.values.setdefault(place, f"h0ney{len(self.values):03}pot9")
-
-    def found(self, text):
-        return sorted(place for place, value in self.values.items() if any(each in text for each in spellings(value)))
-
-
-def spellings(value):
-    yield from (value, value.encode().hex())
-    for offset in range(3):
-        yield base64.b64encode(b"\0" * offset + value.encode()).decode()[4 if offset else 0 :].rstrip("=")[:-2]
 
 
 @pytest.fixture
 def honey():
     return Honey()
-
-
-def failing(honey):
-    """An upstream whose errors repeat what it got, in each protocol."""
-
-    def respond(request):
-        got = [request.header(name) or "" for name in ("authorization", "x-api-key", "x-ssn", "x-upstream-token", "x-program-key", "cookie")]
-        words = f"cannot accept {' or '.join(got)} with {request.target}"
-        fields = "".join(f"{name}: {value.format(honey(f'response {name}'))}\r\n" for name, value in RESPONSE_FIELDS.items())
-        kind = request.header("content-type") or ""
-        if kind.startswith("application/grpc"):
-            fields += f"grpc-status: 10\r\ngrpc-message: {quote(words, safe=' ')}\r\n"
-            fields += f"grpc-status-details-bin: {base64.b64encode(words.encode()).decode()}\r\n"
-            return f"HTTP/1.1 200 OK\r\n{fields}content-type: {kind}\r\ncontent-length: 0\r\n\r\n".encode()
-        body = json.dumps({"code": "aborted", "message": words}) if kind not in ("", "text/plain", "application/x-www-form-urlencoded") or "connect=v1" in request.target else "no"
-        if kind.startswith("application/connect"):
-            body = protocol.envelope(2, json.dumps({"error": {"code": "aborted", "message": words}}).encode()).decode("latin1")
-            return f"HTTP/1.1 200 OK\r\n{fields}content-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode("latin1")
-        return f"HTTP/1.1 409 No\r\n{fields}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
-
-    return respond
 
 
 @pytest.fixture
@@ -95,12 +31,15 @@ def receiver():
 
 
 @pytest.fixture
-def start(martlet, recorder, receiver, honey, tmp_path):
-    def start(speaks="same"):
-        upstream = recorder(failing(honey))
+def start(martlet, recorder, h2_recorder, receiver, honey, tmp_path):
+    def start(speaks, version, typed):
+        repeating = RepeatingUpstream(honey)
+        upstream = recorder(repeating.http1) if version == 1 else h2_recorder(repeating.http2)
+        (tmp_path / "eliza.binpb").write_bytes(compiled(Path(__file__).parents[1] / "support/servers", "eliza.proto"))
         (tmp_path / "token").write_text(honey("token of a file"))
         (tmp_path / "program").write_text(f"#!/bin/sh\necho {honey('token of a program')}\n")
         (tmp_path / "program").chmod(0o700)
+        types = f"types: {{ files: {tmp_path}/eliza.binpb }}" if typed else ""
         proxy = martlet(
             f"""
             listen: 127.0.0.1:0
@@ -108,21 +47,29 @@ def start(martlet, recorder, receiver, honey, tmp_path):
             upstreams:
               default: {{ url: "{upstream.url}", speaks: {speaks}, defaults: {{ headers: {{ x-key-token: "{{env:KEY}}" }} }} }}
             telemetry: {{ otlp: {{ url: {receiver.url}, every: 50ms }} }}
+            {types}
             mocks:
               spy:
                 methods:
                   Mocked: [ {{ respond: {{ code: not_found, message: "{MOCKED}" }} }} ]
-                  Unary: [ {{ respond: {{ code: not_found, message: "no {{header:x-api-key}}" }} }} ]
             interceptors:
               - log: {{ headers: [{LOGGED}] }}
               - trace: {{ sample: "1", attributes: {{ a: "{{header:authorization}}", b: "{{header:referer}}" }} }}
-              - redact: {{ headers: [x-ssn], json: [/note] }}
+              - redact: {{ headers: [x-ssn], json: [/note, /sentence] }}
               - {{ name: file, token: {{ file: {tmp_path}/token, header: x-upstream-token }} }}
               - {{ name: program, token: {{ exec: {{ command: {tmp_path}/program }}, header: x-program-key }} }}
+              - {{ when: {{ path: /never }}, name: other, token: {{ env: OTHER }} }}
+              - when: {{ path: /never }}
+                name: client
+                token: {{ oauth2: {{ token_url: http://127.0.0.1:9/, client_id: c, client_secret: {{ env: CLIENT_SECRET }} }} }}
               - record: {{ to: {tmp_path}/tape.yaml }}
               - mock: {{ name: spy, unmatched: next }}
             """,
-            environment={"KEY": honey("default of the upstream")},
+            environment={
+                "KEY": honey("default of the upstream"),
+                "OTHER": honey("token of another interceptor"),
+                "CLIENT_SECRET": honey("client secret"),
+            },
         )
         return proxy, upstream
 
@@ -133,19 +80,11 @@ MOCKED = "no {json:/note} or {body} or {header:x-api-key} or {header:referer} or
 
 
 def request_fields(honey):
-    return {name: value.format(honey(f"request {name}")) for name, value in FIELDS.items()}
+    return honey.fields("request", FIELDS)
 
 
 def metadata(honey):
     return [(name, value.encode() if name.endswith("-bin") else value) for name, value in request_fields(honey).items()]
-
-
-def form(honey):
-    return {"user": "ann"} | {name: honey(f"form {name}") for name in FORM}
-
-
-def query(honey):
-    return "&".join(f"{name}={honey(f'query {name}')}" for name in PARAMETERS)
 
 
 CALLERS = [
@@ -165,29 +104,53 @@ def call_all(proxy, honey):
     for versions in ({"http1": True, "http2": False}, {"http1": False, "http2": True}):
         with proxy.http(timeout=20, **versions) as http:
             for caller in CALLERS:
-                caller.call(http, headers=fields)
+                with_sentence(caller, honey(f"sentence of {caller}")).call(http, headers=fields)
                 count += 1
-            http.get(f"/page?{query(honey)}", headers=plain)
+            http.get(f"/page?{honey.query()}", headers=plain)
             http.get(f"/go/https://user:{honey('path')}@h/", headers=plain)
-            message = quote(json.dumps({"note": honey("connect get")}))
+            message = quote(json.dumps({"sentence": honey("connect get")}))
             http.get(f"{protocol.SAY}?connect=v1&encoding=json&message={message}", headers=plain)
             http.post("/a.B/Mocked?token=" + honey("query of a mock"), json={"note": honey("mocked note")}, headers=fields)
-            http.post(protocol.SAY, json={"note": honey("note")}, headers=fields)
-            http.post("/login", data=form(honey), headers=plain)
-            count += 6
-    return count
+            http.post(protocol.SAY, json={"sentence": honey("note")}, headers=fields)
+            http.post("/login", data=honey.form("form"), headers=plain)
+            parts = {"content-type": "multipart/form-data; boundary=b1"}
+            http.post("/login", content=honey.parts("part"), headers=plain | parts)
+            http.get("/form", headers=plain)
+            http.get("/parts", headers=plain)
+            count += 9
+    return count + call_with_trailers(proxy, honey)
+
+
+def call_with_trailers(proxy, honey):
+    trailers = honey.fields("request trailer", TRAILERS)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in trailers.items())
+    caller = proxy.connect()
+    caller.send(f"POST /trailers HTTP/1.1\r\nhost: a\r\nte: trailers\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n{lines}\r\n".encode())
+    assert caller.response("POST").status >= 400
+    peer = proxy.connect_h2()
+    stream = peer.open(h2_peer.request("/trailers", "POST", ("te", "trailers")))
+    peer.data(stream.id, b"{}")
+    peer.headers(stream.id, list(trailers.items()), end=True)
+    peer.finish(stream)
+    return 2
+
+
+def pages(proxy):
+    """The admin pages that show something at once."""
+    listed = set(re.findall(r"GET +(/[a-z/]*)(?=[ \n])", proxy.admin("/").text)) - {"/tap"}
+    assert {"/calls/recent", "/calls/active", "/metrics", "/config", "/status", "/upstreams", "/credentials", "/mocks"} <= listed
+    return listed | {"/", "/mocks/spy/calls"}
 
 
 def outputs(proxy, seen, tmp_path, command, receiver):
     """The text of each output, by its name."""
     ids = {event["call"] for event in seen.events if "call" in event}
-    views = [f"view={view}&with={tool}" for view in ("caller", "upstream") for tool in ("curl", "buf")]
+    views = [f"view={view}&with={tool}" for view in ("caller", "upstream") for tool in ("curl", "grpcurl", "buf")]
     (tmp_path / "old.yaml").write_text("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\n")
-    pages = ["/", "/calls/recent", "/calls/active", "/mocks", "/mocks/spy/calls", "/metrics", "/config", "/status", "/upstreams", "/credentials"]
     (tmp_path / "verify.yaml").write_text("spy: [ { method: Mocked, times: 99 }, { method: Say } ]\n")
     diff = command("diff", tmp_path / "old.yaml", tmp_path / "martlet.yaml")
     admin = ("--admin", f"unix:{proxy.admin_socket}")
-    return {page: proxy.admin(page).text for page in pages} | {
+    return {page: proxy.admin(page).text for page in pages(proxy)} | {
         "log": proxy.stdout.text,
         "stderr": proxy.stderr.text,
         "tap": json.dumps(seen.events),
@@ -195,34 +158,64 @@ def outputs(proxy, seen, tmp_path, command, receiver):
         "repeat": "".join(proxy.admin(f"/calls/{call}/curl?{view}").text for call in ids for view in views),
         "verify": command("verify", tmp_path / "verify.yaml", *admin).stdout.text,
         "calls": command("calls", *admin).stdout.text,
+        "status": command("status", *admin).stdout.text,
         "diff": diff.stdout.text + diff.stderr.text,
-        "spans": "".join(f"{span.attributes} {span.events} {span.message}" for span in receiver.spans),
+        "spans": "".join(f"{span.name} {span.attributes} {span.events} {span.message}" for span in receiver.spans),
+        "metrics": "".join(str(metric) for snapshot in receiver.snapshots for metric in snapshot.values()),
     }
 
 
-@pytest.mark.parametrize("speaks", ["same", "connect"])
-def test_no_output_shows_a_credential(start, honey, tap, command, receiver, tmp_path, speaks, grpc_channel):
-    proxy, upstream = start(speaks)
+# What shows calls with their errors: something of them is masked there.
+OF_CALLS = ["log", "tap", "tape", "repeat", "calls", "verify", "spans", "/calls/recent", "/mocks/spy/calls"]
+SENT = ["request authorization", "token of a file", "token of a program", "default of the upstream", "note"]
+SENT_PLAIN = ["query token", "form password", "part password", "request trailer x-auth-token"]
+
+
+@pytest.mark.parametrize(
+    "speaks, version, typed",
+    [("same", 1, False), ("same", 2, False), ("same", 2, True), ("connect", 1, True), ("grpc", 2, True)],
+)
+def test_no_output_shows_a_credential(start, honey, tap, command, receiver, tmp_path, speaks, version, typed, grpc_channel):
+    proxy, upstream = start(speaks, version, typed)
     seen = tap(proxy, messages="true", rate="10000/s")
     count = call_all(proxy, honey)
-    with pytest.raises(grpc.RpcError, match=honey("request x-api-key")):
-        grpc_channel(proxy).unary(b"", metadata=metadata(honey), timeout=20)
+    channel = grpc_channel(proxy)
+    with pytest.raises(grpc.RpcError):
+        channel.unary(b"", metadata=metadata(honey), timeout=20)
     count += 1
     seen.until("end", count)
-    proxy.stdout.wait('"decided_by"', count=count)
+    proxy.stdout.wait('"decided_by"|"code"', count=count)
     eventually(lambda: len(receiver.spans) >= count, what="spans")
     eventually(lambda: (tmp_path / "tape.yaml").read_text().count("\n...\n") >= count // 2, what="recorded calls")
-    # The upstream gets all of it.
-    sent = upstream.bytes.decode("latin1")
-    assert {"request authorization", "query token", "token of a file", "token of a program", "default of the upstream", "form password"} <= set(honey.found(sent))
-    leaks = {name: found for name, text in outputs(proxy, seen, tmp_path, command, receiver).items() if (found := honey.found(text))}
+    # The upstream gets all of it; one of gRPC gets no plain HTTP.
+    streams = [] if version == 1 else [(stream.fields, bytes(stream.body), stream.trailers) for stream in upstream.streams]
+    sent = upstream.bytes.decode("latin1") if version == 1 else str(streams)
+    assert {*SENT, *([] if speaks == "grpc" else SENT_PLAIN)} <= set(honey.found(sent))
+    shown = outputs(proxy, seen, tmp_path, command, receiver)
+    leaks = {name: found for name, text in shown.items() if (found := honey.found(text))}
     assert not leaks, json.dumps(leaks)
+    assert [name for name in OF_CALLS if "***" not in shown[name]] == []
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_callers_get_everything(start, honey, version):
+    proxy, _ = start("same", version, True)
+    fields = request_fields(honey)
+    with proxy.http(timeout=20) as http:
+        caller = with_sentence(protocol.CONNECT_UNARY_JSON, honey("sentence"))
+        error = caller.call(http, headers=fields).json()
+        form = http.get("/form").text
+        parts = http.get("/parts").text
+    places = ["client secret", "default of the upstream", "request authorization", "request x-ssn", "sentence", "token of a file"]
+    assert set(places) <= set(honey.found(error["message"]))
+    assert set(places) <= set(honey.found(base64.b64decode(error["details"][0]["value"] + "==").decode()))
+    assert "response form password" in honey.found(form) and "response part password" in honey.found(parts)
 
 
 def test_explain(command, honey, tmp_path):
     (tmp_path / "martlet.yaml").write_text("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\n")
     options = [word for name, value in request_fields(honey).items() if name != "x-ssn" for word in ("-H", f"{name}: {value}")]
-    result = command("explain", "-c", tmp_path / "martlet.yaml", "GET", f"/page?{query(honey)}", *options)
+    result = command("explain", "-c", tmp_path / "martlet.yaml", "GET", f"/page?{honey.query()}", *options)
     assert result.code == 0, result.stderr.text
     assert honey.found(result.stdout.text + result.stderr.text) == []
 

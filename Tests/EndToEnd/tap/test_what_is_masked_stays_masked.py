@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 import struct
 
 import httpx
@@ -99,6 +100,57 @@ def test_an_error_is_not_read_as_a_response(start, tap):
     seen.until("end")
     (message,) = seen.of("message", direction="response")
     assert message["json"] == {"code": "aborted", "message": "no", "details": "***"}
+
+
+def repeating(request):
+    """Responds with an error that repeats the message."""
+    body = gzip.decompress(request.body) if request.header("content-encoding") else request.body
+    error = json.dumps({"code": "aborted", "message": f"cannot accept {body.decode()[-200:]}"}).encode()
+    return b"HTTP/1.1 409 No\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(error) + error
+
+
+# Too long to be kept, with and without compression.
+LONG = random.Random(1).randbytes(100_000).hex()
+TYPED, UNTYPED = "/shop.Shop/Pay", "/other.Shop/Pay"
+
+
+@pytest.mark.parametrize(
+    "path, message, shown",
+    [
+        (TYPED, {"note": "n", "card_number": SECRET}, 'cannot accept {"note": "n", "card_number": "***"}'),
+        (TYPED, {"note": "n", "cardNumber": SECRET}, 'cannot accept {"note": "n", "cardNumber": "***"}'),
+        (TYPED, {"card_number": SECRET, "unknown": 1}, "***"),
+        (UNTYPED, {"note": "n", "cardNumber": "4321"}, 'cannot accept {"note": "n", "cardNumber": "***"}'),
+        (UNTYPED, {"note": "n", "cardNumber": 43214321}, 'cannot accept {"note": "n", "cardNumber": ***}'),
+        (UNTYPED, {"note": "n", "cardNumber": ['a"b c1', {"a": "x y z"}]}, 'cannot accept {"note": "n", "cardNumber": ["***", {"a": "***"}]}'),
+        (UNTYPED, {"note": "n"}, 'cannot accept {"note": "n"}'),
+        (UNTYPED, {"note": LONG, "cardNumber": SECRET}, "***"),
+        (UNTYPED, [SECRET] * 2, f"cannot accept {json.dumps([SECRET] * 2)}"),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
+def test_errors_repeat_no_part_that_is_masked(start, tap, path, message, shown, compressed):
+    proxy = start(response=repeating)
+    seen = tap(proxy)
+    body = json.dumps(message).encode()
+    content = gzip.compress(body, mtime=0) if compressed else body
+    coding = {"content-encoding": "gzip"} if compressed else {}
+    with proxy.http() as http:
+        error = http.post(path, content=content, headers=protocol.CONNECT_UNARY_JSON.headers() | coding).json()
+    assert error["message"] == f"cannot accept {body.decode()[-200:]}"
+    (end,) = seen.until("end")
+    (recent,) = proxy.admin("/calls/recent").json()["calls"]
+    assert end["message"] == recent["message"] == shown
+
+
+def test_errors_of_martlet_are_shown_whatever_the_message_has(martlet, tap):
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstream: http://127.0.0.1:1\ninterceptors: [ {REDACT} ]\n")
+    seen = tap(proxy)
+    with proxy.http() as http:
+        protocol.CONNECT_UNARY_PROTO.call(http)
+    (end,) = seen.until("end")
+    assert "127.0.0.1:1" in end["message"]
 
 
 def test_calls_that_are_rejected_before_their_route_show_no_headers(martlet, recorder):
