@@ -55,6 +55,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     }
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
+        stream.begun = now
         submit(request: head, scheme: scheme, end: end, on: stream)
         if unsafe nghttp2_session_get_next_stream_id(engine) > UInt32(Int32.max) { acceptsNoMore = true }
     }
@@ -95,14 +96,17 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
         if stream.sending != .sent { reset(stream, .canceled) }
     }
 
-    override func streamGone() {
+    override func streamGone(_ stream: HTTP2Stream) {
         guard !isClosed else { return }
+        // A request that is still queued is none for the server.
+        if stream.output != .queued { budget.countClosed() }
         if streams.isEmpty, isDraining { return close(.orderly, reporting: .canceled) }
         upstream.sessionHasRoom()
     }
 
-    override func sentReset() {
-        if budget.spend(at: now) { upstream.sessionSpentResets() }
+    override func sentReset(id: Int32) {
+        let waiting = stream(id).flatMap { $0.receiving == .head ? $0 : nil }
+        if budget.spend(at: now, begun: waiting?.begun) { upstream.sessionSpentResets() }
     }
 
     override func holdsMuchChanged() { upstream.sessionHasRoom() }

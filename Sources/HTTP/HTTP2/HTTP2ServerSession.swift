@@ -106,7 +106,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         return isLeft
     }
 
-    override func streamGone() {
+    override func streamGone(_ stream: HTTP2Stream) {
         guard streams.isEmpty, !isClosed else { return }
         caller.sessionBecameIdle()
     }

@@ -246,7 +246,7 @@ extension HTTP2Session {
             if isDrained == true { stream(header.stream_id)?.user?.drained() }
         case NGHTTP2_RST_STREAM.rawValue:
             frames.reset(header.stream_id)
-            sentReset()
+            sentReset(id: header.stream_id)
             let code = unsafe HTTP2Code(rawValue: frame.pointee.rst_stream.error_code)
             guard code.blamesPeer else { return 0 }
             // What an upstream sent was wrong; it did not reset the stream.
@@ -294,7 +294,7 @@ extension HTTP2Session {
         unsafe _ = nghttp2_session_set_stream_user_data(engine, stream.id, nil)
         remove(stream)
         stream.end(reporting: stream.rejection ?? .unprocessed)
-        streamGone()
+        streamGone(stream)
         return 0
     }
 }

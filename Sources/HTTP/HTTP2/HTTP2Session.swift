@@ -198,10 +198,10 @@ package class HTTP2Session: HTTPSession {
     func receivedGoAway() {}
     func receivedPingAck() {}
     func receivedSettings() {}
-    /// A RST_STREAM frame has gone into the output.
-    func sentReset() {}
-    /// A stream is gone; there may be room for another.
-    func streamGone() {}
+    /// Called with the stream's ID when a RST_STREAM frame has gone into the output.
+    func sentReset(id: Int32) {}
+    /// Called when a stream is off the list, which may make room for another.
+    func streamGone(_ stream: HTTP2Stream) {}
     /// The connection holds much for its users, or does so no longer.
     func holdsMuchChanged() {}
 
@@ -284,7 +284,7 @@ package class HTTP2Session: HTTPSession {
         // What has come of a response is still given to the user, once it wants it; so is a request that is read on.
         let reason = stream.rejection ?? (stream.isMalformed ? .error(.http2Message) : .code(code))
         stream.endBehindInput(reporting: stream.isWhole ? nil : reason)
-        streamGone()
+        streamGone(stream)
         return 0
     }
 

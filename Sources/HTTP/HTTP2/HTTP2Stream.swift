@@ -47,6 +47,9 @@ final class HTTP2Stream: HTTPStream {
     /// The time at which the peer last took something, or nothing was waiting.
     var progress = Instant.start
 
+    /// The time at which the request was sent to an upstream.
+    var begun = Instant.start
+
     /// How many bytes the peer may have on their way.
     private(set) var window = HTTP2Session.streamWindow
     /// How many bytes the user has taken since the window was made as large as it is.

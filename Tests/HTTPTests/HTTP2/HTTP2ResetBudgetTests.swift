@@ -7,11 +7,12 @@ import Time
 /// The resets that a connection to an upstream sends before no other call begins on it.
 @Suite struct HTTP2ResetBudgetTests {
     /// Returns the number of resets, at this distance, of which one is beyond the budget.
-    private func count(every pause: Duration, max: Int = 3000) -> Int? {
+    private func count(every pause: Duration, age: Duration?, completed: Int = 0, max: Int = 3000) -> Int? {
         var budget = HTTP2ResetBudget()
-        var now = Instant.start + .second
+        var now = Instant.start + .seconds(10)
         for number in 1...max {
-            if budget.spend(at: now) { return number }
+            for _ in 0...completed { budget.countClosed() }
+            if budget.spend(at: now, begun: age.map { now - $0 }) { return number }
             now = now + pause
         }
         return nil
@@ -24,29 +25,84 @@ import Time
         ] as [(Int, Int?)]
     )
     func `a budget is spent by a burst, and not by a slow sequence`(pause: Int, expected: Int?) {
-        #expect(count(every: .milliseconds(pause)) == expected)
+        #expect(count(every: .milliseconds(pause), age: nil) == expected)
+        #expect(count(every: .milliseconds(pause), age: .seconds(2)) == expected)
     }
 
-    @Test func `no half minute has more resets than the strictest server allows`() {
-        #expect(HTTP2ResetBudget.burst + 30 * HTTP2ResetBudget.perSecond < 200)
+    @Test(
+        arguments: [(0, 17), (1, 17), (10, 19), (30, 30), (60, 122), (100, 143), (334, 200), (60_000, 200)]
+    )
+    func `early resets spend a budget sooner`(pause: Int, expected: Int) {
+        #expect(count(every: .milliseconds(pause), age: .milliseconds(1999)) == expected)
+    }
+
+    @Test(arguments: [(0, 200), (1, 200), (2, nil), (100, nil)] as [(Int, Int?)])
+    func `early resets spend a budget if they are two in five of all streams`(completed: Int, expected: Int?) {
+        #expect(count(every: .second, age: .zero, completed: completed) == expected)
     }
 
     @Test func `a spent budget is reported once`() {
         var budget = HTTP2ResetBudget()
-        let reports = (0..<500).count { _ in budget.spend(at: .start + .second) }
+        let reports = (0..<500).count { _ in budget.spend(at: .start + .second, begun: nil) }
         #expect(reports == 1 && budget.isSpent)
     }
 
-    @Test(arguments: [100, 101])
-    func `a session reports that its budget is spent`(count: Int) {
+    @Test(arguments: ResetLimit.all)
+    func `a budget is spent before a server ends the connection`(limit: ResetLimit) {
+        for pause in [1, 10, 50, 200, 1000] {
+            for share in [30, 60, 100] {
+                let ends = limit.begin()
+                let isEnded = until(spent: streams(pause: pause, share: share)).contains { ends($0) }
+                #expect(!isEnded, "a pause up to \(pause) ms, \(share) % resets")
+            }
+        }
+    }
+
+    /// Draws streams of which this share, in percent, is reset, four in five of them before a response.
+    private func streams(pause: Int, share: Int) -> [ClosedStream] {
+        var generator = SeededGenerator(seed: UInt64(pause * share))
+        var closed = Instant.start + .seconds(100)
+        return (0..<1500).map { _ in
+            closed = closed + .milliseconds(Int.random(in: 0...pause, using: &generator))
+            let age = [0, 0, 100, 1900, 2100].randomElement(using: &generator)!
+            return ClosedStream(
+                begun: closed - .milliseconds(age),
+                closed: closed,
+                isReset: Int.random(in: 1...100, using: &generator) <= share,
+                hasResponse: Int.random(in: 1...5, using: &generator) == 1
+            )
+        }
+    }
+
+    /// Returns the streams until a budget is spent, or all streams.
+    private func until(spent streams: [ClosedStream]) -> ArraySlice<ClosedStream> {
+        var budget = HTTP2ResetBudget()
+        let last = streams.firstIndex { stream in
+            budget.countClosed()
+            return stream.isReset && budget.spend(at: stream.closed, begun: stream.hasResponse ? nil : stream.begun)
+        }
+        return streams[...(last ?? streams.endIndex - 1)]
+    }
+
+    @Test(arguments: [false, true])
+    func `a session counts resets before and after a response`(hasResponse: Bool) {
+        let limit = hasResponse ? HTTP2ResetBudget.burst : HTTP2ResetBudget.earlyBurst
         let upstream = HTTP2Upstream()
-        for _ in 0..<count {
+        for number in 0...limit {
+            #expect(!upstream.saw.contains("spent resets"))
             let user = upstream.asks()
             _ = upstream.receive()
+            if hasResponse { upstream.responses(.response(2 * number + 1)) }
             user.stream?.reset(.canceled)
             _ = upstream.receive()
         }
-        #expect(upstream.saw.contains("spent resets") == (count > 100))
-        #expect(!upstream.isClosed)
+        #expect(upstream.saw.contains("spent resets") && !upstream.isClosed)
+    }
+
+    @Test func `a session does not count a request that it has not sent`() {
+        let upstream = HTTP2Upstream()
+        for _ in 0...HTTP2ResetBudget.burst { upstream.asks().stream?.reset(.canceled) }
+        _ = upstream.receive()
+        #expect(!upstream.saw.contains("spent resets"))
     }
 }
