@@ -190,8 +190,8 @@ public struct UpstreamSettings: Equatable, Sendable {
                 .choice(Cookies.allCases.map(\.rawValue)),
                 default: "none",
                 """
-                Stores the cookies of the upstream in each worker and sends them back (RFC 6265). `jar` hides them \
-                from callers, `expose` does not.
+                Stores the cookies of the upstream and sends them back (RFC 6265). All callers share them. `jar` \
+                hides them from callers, `expose` does not.
                 """
             ),
             Option(

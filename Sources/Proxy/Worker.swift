@@ -252,6 +252,7 @@ package final class Worker {
                 services.shared.object(settings.name, make: { UpstreamCallLimit() })
             },
             spool: settings.limits.spool.map { _ in services.shared.object(settings.name, make: { SpoolBudget() }) },
+            cookies: .shared(in: services.shared, for: PoolIdentity(settings, tls.upstreams[settings.name])),
             seed: services.random.next()
         )
     }

@@ -94,6 +94,7 @@ public final class Upstream {
         addresses: AddressTable? = nil,
         calls: UpstreamCallLimit? = nil,
         spool: SpoolBudget? = nil,
+        cookies: CookieStore? = nil,
         seed: UInt64 = 1
     ) {
         self.settings = settings
@@ -117,7 +118,7 @@ public final class Upstream {
         speaksText = settings.speaks.contains(.grpcWebText)
         speaksREST = settings.speaks == [.rest]
         compressions = settings.compressions.map(AcceptedCompressions.init)
-        cookies = CookieStore(settings)
+        self.cookies = cookies
         budget = RetryBudget(
             perThousand: settings.retryBudget.perThousand,
             minimumPerSecond: settings.retryBudget.minimumPerSecond

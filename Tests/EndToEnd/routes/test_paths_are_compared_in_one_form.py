@@ -179,7 +179,7 @@ def test_a_purge(martlet, numbered, written, sent):
 def test_cookies(martlet, numbered, written, sent):
     folder = written[:-2]
     upstream = numbered(f"set-cookie: a=1; Path={folder}")
-    proxy = martlet(f"workers: 1\nlisten: 127.0.0.1:0\nupstreams: {{ default: {{ url: {upstream.url}, cookies: jar }} }}")
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstreams: {{ default: {{ url: {upstream.url}, cookies: jar }} }}")
     for path in (written, sent, sent + "/z"):
         get(proxy, path)
     get(proxy, "/other")
