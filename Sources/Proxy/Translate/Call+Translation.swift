@@ -31,9 +31,6 @@ extension Call {
             upstreamLeg.restBindings = try restPaths(upstream)
             if !upstreamLeg.restBindings.isEmpty { upstreamLeg.spoken = .connectUnary }
             upstreamLeg.conversion = try conversion(for: upstream)
-            if isTranslated, !upstreamLeg.isServed, rpcProtocol.family == .connect, codecName.isEmpty {
-                throw .unsupportedType("the call names no codec; use proto or json")
-            }
             // Converted messages go out in binary, which a server of text understands as well.
             if upstreamLeg.conversion != nil, upstreamLeg.spoken == .grpcWebText { upstreamLeg.spoken = .grpcWeb }
         } catch {
@@ -44,6 +41,10 @@ extension Call {
         // Before a connection is taken, which a call that comes to nothing would cost.
         if rpcProtocol == .connectGet, isTranslated {
             do throws(RPCError) { _ = try request.queryMessage() } catch { return error }
+        }
+        if rpcProtocol == .connectStream, isTranslated, !upstreamLeg.isServed, codecName.isEmpty {
+            let error = RPCError.unsupportedType("the call names no codec; use proto or json")
+            return error.named("upstream \(upstream.settings.name)")
         }
         let caller = callerLeg.rest == nil ? rpcProtocol.family : nil
         let spoken = upstreamLeg.restBindings.isEmpty ? upstreamLeg.spoken.family : nil
