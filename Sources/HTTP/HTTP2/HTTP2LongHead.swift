@@ -3,8 +3,9 @@ internal import CNghttp2
 
 /// A head in several frames, on its way from the peer to nghttp2: a HEADERS frame, whose header nghttp2 has, and CONTINUATION frames.
 ///
-/// Only such a head can have a string that nghttp2 does not read. A pure value.
-struct HTTP2LongHead {
+/// Only such a head can have a string that nghttp2 does not read. Belongs to its session, which asks for each field whether there
+/// is one.
+final class HTTP2LongHead {
     typealias Step = HPACKShortener.Step
 
     private var block: HPACKShortener
@@ -37,13 +38,13 @@ struct HTTP2LongHead {
     var heldBytes: Int { block.field.value.capacity }
 
     /// Notes that the next field that nghttp2 reports is the one of the last step.
-    mutating func noteField() { field = block.field }
+    func noteField() { field = block.field }
 
     /// Removes the field that nghttp2 reports just now, if nghttp2 does not see it as it is.
-    mutating func takeField() -> HTTP2LongField? { field.take() }
+    func takeField() -> HTTP2LongField? { field.take() }
 
     /// Reads bytes of the peer from a position on, which moves, and adds to the output what nghttp2 gets in their place.
-    mutating func next(_ bytes: Span<UInt8>, from position: inout Int, into output: ByteQueue) -> Step {
+    func next(_ bytes: Span<UInt8>, from position: inout Int, into output: ByteQueue) -> Step {
         block.endFilling(output)
         while position < bytes.count, !hasEnded {
             guard left > 0 else {
@@ -65,7 +66,7 @@ struct HTTP2LongHead {
         return .more
     }
 
-    private mutating func readHeader(_ byte: UInt8, _ output: ByteQueue) {
+    private func readHeader(_ byte: UInt8, _ output: ByteQueue) {
         header.append(byte)
         guard header.count == 9 else { return }
         // Only the HEADERS frame has padding.
@@ -80,7 +81,7 @@ struct HTTP2LongHead {
     }
 
     /// Passes on a byte of the payload that does not belong to the block.
-    private mutating func readAround(_ byte: UInt8, _ output: ByteQueue) {
+    private func readAround(_ byte: UInt8, _ output: ByteQueue) {
         if isPadded { (isPadded, padding) = (false, Int(byte)) }
         output.append(byte: byte)
         before = max(0, before - 1)
