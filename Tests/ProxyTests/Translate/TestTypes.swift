@@ -11,16 +11,13 @@ enum TestTypes {
     //   rpc Say(M) returns (M);
     //   rpc Talk(stream M) returns (stream M);
     //   rpc Read(M) returns (M) { option idempotency_level = NO_SIDE_EFFECTS; }
-    //   rpc Collect(stream M) returns (M);
-    //   rpc List(M) returns (stream M);
     // }
     private static let set = """
-        Cp8DCglwa2cucHJvdG8SA3BrZyLxAQoBTRISCgRuYW1lGAEgASgJUgRuYW1lEhQKBWNvdW50GAIgASgDUgVjb3VudBIcCgVpbm5lchgD\
-        IAEoCzIGLnBrZy5NUgVpbm5lchIaCgRsaXN0GAQgAygLMgYucGtnLk1SBGxpc3QSGQoIaXNfYWRtaW4YBSABKAhSB2lzQWRtaW4SKgoG\
-        bGFiZWxzGAYgAygLMhIucGtnLk0uTGFiZWxzRW50cnlSBmxhYmVscxpBCgtMYWJlbHNFbnRyeRIQCgNrZXkYASABKAlSA2tleRIcCgV2\
-        YWx1ZRgCIAEoCzIGLnBrZy5NUgV2YWx1ZToCOAEykAEKB1NlcnZpY2USFQoDU2F5EgYucGtnLk0aBi5wa2cuTRIaCgRUYWxrEgYucGtn\
-        Lk0aBi5wa2cuTSgBMAESGwoEUmVhZBIGLnBrZy5NGgYucGtnLk0iA5ACARIbCgdDb2xsZWN0EgYucGtnLk0aBi5wa2cuTSgBEhgKBExp\
-        c3QSBi5wa2cuTRoGLnBrZy5NMAFiBnByb3RvMw==
+        CucCCglwa2cucHJvdG8SA3BrZyLxAQoBTRISCgRuYW1lGAEgASgJUgRuYW1lEhQKBWNvdW50GAIgASgDUgVjb3VudBIcCgVpbm5l\
+        chgDIAEoCzIGLnBrZy5NUgVpbm5lchIaCgRsaXN0GAQgAygLMgYucGtnLk1SBGxpc3QSGQoIaXNfYWRtaW4YBSABKAhSB2lzQWRt\
+        aW4SKgoGbGFiZWxzGAYgAygLMhIucGtnLk0uTGFiZWxzRW50cnlSBmxhYmVscxpBCgtMYWJlbHNFbnRyeRIQCgNrZXkYASABKAlS\
+        A2tleRIcCgV2YWx1ZRgCIAEoCzIGLnBrZy5NUgV2YWx1ZToCOAEyWQoHU2VydmljZRIVCgNTYXkSBi5wa2cuTRoGLnBrZy5NEhoK\
+        BFRhbGsSBi5wa2cuTRoGLnBrZy5NKAEwARIbCgRSZWFkEgYucGtnLk0aBi5wa2cuTSIDkAIBYgZwcm90bzM=
         """
 
     /// The descriptor set.

@@ -9,12 +9,8 @@ import Time
     /// What types say of the method.
     enum Kind: String, CaseIterable {
         case unary = "Say"
-        case requestStream = "Collect"
-        case responseStream = "List"
+        case stream = "Talk"
         case unknown = "Unknown"
-
-        /// Whether the response is known to consist of one message.
-        var isHeld: Bool { self == .unary || self == .requestStream }
     }
 
     /// What a rule with a retry asks about.
@@ -81,7 +77,7 @@ import Time
         run(reason.rule, kind) { call in
             call.respond()
             call.reply(Self.busy)
-            guard kind.isHeld || reason == .json else {
+            guard kind == .unary || reason == .json else {
                 call.callerReceives("head", "message \(Self.busy)")
                 end(call, reason)
                 call.callerReceives(reason == .code ? "end unavailable busy" : "end ok…")
