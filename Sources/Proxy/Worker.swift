@@ -228,8 +228,12 @@ package final class Worker {
 
     private func kept(_ settings: UpstreamSettings) -> Upstream? {
         upstreams[settings.name].flatMap {
-            PoolIdentity($0.settings, $0.tls) == PoolIdentity(settings, tls.upstreams[settings.name]) ? $0 : nil
+            PoolIdentity($0.settings, $0.tls) == identity(settings) ? $0 : nil
         }
+    }
+
+    private func identity(_ settings: UpstreamSettings) -> PoolIdentity {
+        PoolIdentity(settings, tls.upstreams[settings.name])
     }
 
     private func make(_ settings: UpstreamSettings, _ defaults: RequestDefaults?) -> Upstream {
@@ -252,7 +256,7 @@ package final class Worker {
                 services.shared.object(settings.name, make: { UpstreamCallLimit() })
             },
             spool: settings.limits.spool.map { _ in services.shared.object(settings.name, make: { SpoolBudget() }) },
-            cookies: .shared(in: services.shared, for: PoolIdentity(settings, tls.upstreams[settings.name])),
+            cookies: .shared(in: services.shared, for: identity(settings)),
             seed: services.random.next()
         )
     }
