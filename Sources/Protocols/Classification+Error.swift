@@ -22,10 +22,7 @@ extension Classification {
         let compression = rpcProtocol == .connectGet ? ConnectQuery(query)?.compression ?? .identity : compression
         guard compression != .unknown else {
             let known = Compression.allCases.filter { $0 != .unknown }
-            let names = known.compactMap(\.name).map(\.description).joined(separator: ", ")
-            var error = RPCError(.unimplemented, "the compression is not supported; use one of \(names)")
-            error.compressions = known
-            return error
+            return .unsupported("the compression is not supported", use: known)
         }
         return nil
     }

@@ -11,7 +11,7 @@ public struct RPCError: Error, Sendable {
     /// The HTTP status to respond with where the protocol lets it carry meaning, instead of that of the code.
     public var httpStatus: Int?
     /// The compressions that the caller may use instead, if that of the request is the reason.
-    public var compressions: [Compression] = []
+    public private(set) var compressions: [Compression] = []
 
     /// Describes a failure.
     public init(
@@ -26,6 +26,15 @@ public struct RPCError: Error, Sendable {
         self.details = details
         self.metadata = metadata
         self.httpStatus = httpStatus
+    }
+
+    /// Returns the error of a request whose compression cannot be used; the error lists `compressions`, which can.
+    public static func unsupported(_ problem: String, use compressions: [Compression]) -> RPCError {
+        let names = compressions.compactMap(\.name).map(\.description)
+        let list = names.dropLast().joined(separator: ", ") + " or \(names.last ?? "")"
+        var error = RPCError(.unimplemented, "\(problem); use \(list)")
+        error.compressions = compressions
+        return error
     }
 }
 

@@ -59,7 +59,7 @@ struct RESTRequest {
         return output.readable.array
     }
 
-    /// What the body says: the message, which may be nothing, or the value of a field.
+    /// Returns the message of the body, which may be empty, or the value of the field that the body sets.
     private func base(
         _ body: Span<UInt8>,
         _ contentType: Span<UInt8>

@@ -102,8 +102,17 @@ final class RESTRequestReader: HTTPStreamUser {
             error.httpStatus = 415
             throw error
         }
-        let plain = try worker.decompressed(body.readable, from: compression, .request, limit: request.limit)
+        let plain = try decompressed(body, limit: request.limit)
         return try message(request, plain.span)
+    }
+
+    private func decompressed(_ body: ByteQueue, limit: Int) throws(RPCError) -> [UInt8] {
+        do throws(RPCError) {
+            return try worker.decompressed(body.readable, from: compression, .request, limit: limit)
+        } catch {
+            guard error.code == .resourceExhausted else { throw error }
+            throw tooLarge(limit)
+        }
     }
 
     private func message(_ request: RESTRequest, _ body: Span<UInt8>) throws(RPCError) -> [UInt8] {

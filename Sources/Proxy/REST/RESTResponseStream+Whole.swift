@@ -11,7 +11,7 @@ extension RESTResponseStream {
     func sendWhole() {
         guard let body, let head else { return }
         do throws(RPCError) {
-            let plain = try plain(body, head)
+            let plain = try worker.plainBody(body, of: head, .response, limit: limit)
             let error = error(plain.span, status: head.status)
             // An interceptor may respond with anything, as to a caller of plain HTTP.
             if call?.response.isOwn == true, error == nil, head.status != 200 || !hasMessage(head) {
@@ -51,12 +51,6 @@ extension RESTResponseStream {
             throw RPCError(.internal, "the upstream sent an invalid response: it is not valid JSON")
         }
         return message
-    }
-
-    private func plain(_ body: ByteQueue, _ head: HTTPHead) throws(RPCError) -> [UInt8] {
-        let compression = head.compression(.connectUnary)
-        guard compression != .identity, !body.isEmpty else { return body.readable.array }
-        return try worker.decompressed(body.readable, from: compression, .response, limit: limit)
     }
 
     /// Whether the body is a message that is to be written in another form.

@@ -82,7 +82,7 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
             worker.release(message)
         }
         do throws(RPCError) {
-            let json = try canonical(plain(message, head, .request))
+            let json = try canonical(worker.plainBody(message, of: head, .request, limit: limit))
             let (binding, target) = try target(of: json)
             self.binding = binding
             try head.becomeREST(binding, target, after: worker.context.loop.now - headCame)
@@ -107,12 +107,6 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
             }
         }
         throw first ?? RPCError(.unimplemented, "the method has no path")
-    }
-
-    private func plain(_ message: ByteQueue, _ head: HTTPHead, _ direction: Direction) throws(RPCError) -> [UInt8] {
-        let compression = head.compression(.connectUnary)
-        guard compression != .identity, !message.isEmpty else { return message.readable.array }
-        return try worker.decompressed(message.readable, from: compression, direction, limit: limit)
     }
 
     /// The message of the request as Martlet writes it: each field once, by its name in JSON.
@@ -161,7 +155,7 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
         defer { worker.release(body) }
         var message: [UInt8]
         do throws(RPCError) {
-            let plain = try plain(body, head, .response)
+            let plain = try worker.plainBody(body, of: head, .response, limit: limit)
             if 200..<300 ~= head.status {
                 let response = RESTResponse(binding: binding, types: types, limit: limit)
                 message = try response.message(body: plain, head, isConverted: isConverted, on: worker)

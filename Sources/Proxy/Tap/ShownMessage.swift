@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Compressors
 internal import Documents
 internal import HTTP
 internal import Protocols
@@ -97,15 +96,9 @@ struct ShownMessage {
         _ call: Call,
         limit: Int
     ) -> [UInt8]? {
-        let queue = call.worker.acquireQueue()
-        defer { call.worker.release(queue) }
-        guard compression != .identity, Compressor.supports(compression) else { return nil }
-        do throws(DecompressionError) {
-            try call.worker.compressor.decompress(bytes.span, from: compression, into: queue, limit: limit)
-        } catch {
-            return nil
-        }
-        return queue.readable.array
+        guard compression != .identity else { return nil }
+        // The direction is for the text of an error, which nobody reads here.
+        return try? call.worker.decompressed(bytes.span, from: compression, .response, limit: limit)
     }
 
     private static func plain(_ bytes: [UInt8], _ call: Call, _ isError: Bool, _ form: FormBody?) -> Content {

@@ -1,9 +1,40 @@
 internal import Bytes
 internal import Compressors
 internal import Protocols
-internal import RPC
+public import RPC
+
+extension Call {
+    /// Decompresses a body of a response.
+    ///
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - contentEncoding: The value of the header.
+    ///   - limit: The maximum number of bytes.
+    /// - Returns: The bytes that the body was compressed from.
+    /// - Throws: The code `resourceExhausted` if there are more bytes, and another one if they cannot be decompressed.
+    public func decompressed(
+        _ body: Span<UInt8>,
+        from contentEncoding: Span<UInt8>,
+        limit: Int
+    ) throws(RPCError) -> [UInt8] {
+        try worker.decompressed(body, from: Compression(name: contentEncoding), .response, limit: limit)
+    }
+}
 
 extension Worker {
+    /// Returns the bytes that a compressed message stands for, with the same errors as `decompress`.
+    func decompressed(
+        _ payload: Span<UInt8>,
+        from compression: Compression,
+        _ direction: Direction,
+        limit: Int
+    ) throws(RPCError) -> [UInt8] {
+        let output = acquireQueue()
+        defer { release(output) }
+        try decompress(payload, from: compression, direction, limit: limit, to: output)
+        return output.readable.array
+    }
+
     /// Appends the bytes that a compressed message stands for; an empty message is not compressed.
     ///
     /// - Parameters:
@@ -43,10 +74,6 @@ extension RPCError {
 
     /// Returns the error of a request whose compression Martlet cannot undo; it lists the compressions that Martlet can.
     static func unsupported(_ problem: String) -> RPCError {
-        let names = Compressor.all.compactMap(\.name).map(\.description)
-        let list = names.dropLast().joined(separator: ", ") + " or \(names.last ?? "")"
-        var error = RPCError(.unimplemented, "\(problem); use \(list)")
-        error.compressions = Compressor.all
-        return error
+        unsupported(problem, use: Compressor.all)
     }
 }
