@@ -350,17 +350,7 @@ public struct UpstreamSettings: Equatable, Sendable {
         speaks = Self.readProtocols(section, url)
         codecs = Self.readCodecs(section, speaks)
         self.tls = url.scheme == .https ? tls : nil
-        if let token = addresses.health?.token, !isConfidential {
-            let problem =
-                "\"token\" would leave this machine in clear text; write url: https://host, or remove \"token\""
-            section.diagnostics.report(problem, at: token.mark)
-        }
-        if self.tls == nil, section.has("tls") {
-            section.report(
-                "\"tls\" has no effect, because \(url) is in clear text; write url: https://host, or remove \"tls\"",
-                at: "tls"
-            )
-        }
+        checkClearText(section)
     }
 
     private static func readProtocols(_ section: Section, _ url: UpstreamURL) -> [WireProtocol] {

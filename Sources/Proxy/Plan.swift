@@ -76,15 +76,7 @@ package final class Plan: Sendable {
         }
         let defaults = settings.upstreams.map { ($0.name, RequestDefaults($0.defaults, into: diagnostics)) }
         self.defaults = Dictionary(defaults) { first, _ in first }.compactMapValues { $0 }
-        for addresses in settings.upstreams.map(\.addresses) {
-            if case .hash(let text) = addresses.balance {
-                let template = Template(text, at: addresses.balanceMark, into: diagnostics)
-                if template.constant != nil {
-                    let problem = "\"hash\" is the same for all calls; write a placeholder, such as {header:x-user}"
-                    diagnostics.report(problem, at: addresses.balanceMark)
-                }
-            }
-        }
+        for upstream in settings.upstreams { Self.checkHash(upstream.addresses, into: diagnostics) }
         self.settings = settings
         self.chains = chains
         tls = TLSContexts(settings, into: diagnostics)
@@ -109,6 +101,14 @@ package final class Plan: Sendable {
         for link in chains.flatMap(\.plan.links) {
             (link.interceptor as? any Typed)?.checkWithoutTypes(into: diagnostics)
         }
+    }
+
+    private static func checkHash(_ addresses: UpstreamAddressSettings, into diagnostics: Diagnostics) {
+        guard case .hash(let text) = addresses.balance else { return }
+        let template = Template(text, at: addresses.balanceMark, into: diagnostics)
+        guard template.constant != nil else { return }
+        let problem = "\"hash\" is the same for all calls; write a placeholder, such as {header:x-user}"
+        diagnostics.report(problem, at: addresses.balanceMark)
     }
 
     /// Warns of places in messages, services and methods that the configuration names and no type has, and of methods that their upstream

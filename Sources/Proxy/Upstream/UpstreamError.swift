@@ -143,10 +143,7 @@ public enum UpstreamError: Error {
         case .unprocessed:
             RPCError(.unavailable, "upstream \(upstream): the upstream refused the call before processing it")
         case .needsHTTP2:
-            RPCError(
-                .unimplemented,
-                "upstream \(upstream): gRPC needs HTTP/2, but the upstream speaks HTTP/1.1"
-            )
+            RPCError(.unimplemented, "upstream \(upstream): gRPC needs HTTP/2, but the upstream speaks HTTP/1.1")
         case .requestTooLarge(let limit):
             RPCError(
                 .resourceExhausted,
@@ -156,11 +153,17 @@ public enum UpstreamError: Error {
             )
         case .untranslatedRequest(let error): error
         case .untranslatedResponse(let error): error.named("upstream \(upstream)")
-        case .badResponse(.headTooLarge):
+        case .badResponse(let error): Self.error(of: error, upstream)
+        }
+    }
+
+    private static func error(of error: HTTPError, _ upstream: String) -> RPCError {
+        switch error {
+        case .headTooLarge:
             RPCError(.resourceExhausted, "upstream \(upstream): a head exceeds limits.head", httpStatus: 502)
-        case .badResponse(.tooManyFields):
+        case .tooManyFields:
             RPCError(.resourceExhausted, "upstream \(upstream): a head exceeds limits.fields", httpStatus: 502)
-        case .badResponse(let error):
+        default:
             RPCError(.unavailable, "upstream \(upstream): malformed response: \(error.text)", httpStatus: 502)
         }
     }
