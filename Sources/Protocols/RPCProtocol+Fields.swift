@@ -36,7 +36,7 @@ extension RPCProtocol {
 extension ByteQueue {
     /// Appends the names of the compressions that a field lists, behind those of other fields.
     ///
-    /// What HTTP alone allows is left out: weights, `*`, and names with a weight of zero (RFC 9110 §12.5.3). HTTP ignores the
+    /// Parts that only HTTP allows are left out: weights, `*`, and names with a weight of zero (RFC 9110 §12.5.3). HTTP ignores the
     /// case of a name and gRPC does not, so known names are written in small letters.
     public func append(compressions field: Span<UInt8>) {
         var position = 0

@@ -33,7 +33,7 @@ public final class WorkerServices {
         return new
     }
     private var madeFetches: SharedFetches?
-    /// What dates responses of upstreams; nil in rehearsals, whose responses stay as they are written.
+    /// The dates of responses, or `nil` in rehearsals, whose responses get none.
     var responseDates: ResponseDates?
     private var own: [ObjectIdentifier: AnyObject] = [:]
     /// What responds to requests of our own, where nothing is to be sent.

@@ -26,8 +26,7 @@ bool martlet_peer_has_ended(int fd);
 int martlet_send_datagram(int socket, const void *_Nonnull address, uint32_t length, const void *_Nonnull bytes,
                           size_t count, int descriptor);
 
-// How much a TCP socket has been given that its peer has not acknowledged: segments that are on their way, and bytes
-// that are not yet. 0 for other sockets, which have nothing on the way.
+// The number of bytes that a TCP socket has accepted and its peer has not acknowledged, sent or not. 0 for other sockets.
 int64_t martlet_unacknowledged(int fd);
 
 // Whether the peer of a stream socket is gone or sends no more, without reading what it has sent.

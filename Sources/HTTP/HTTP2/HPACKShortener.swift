@@ -177,7 +177,7 @@ struct HPACKShortener {
     }
 
     private mutating func beginFilling() {
-        // What the bytes of the length stand for that have gone out.
+        // The length that the bytes already sent stand for.
         filling = 127 + (length - 127) & 0x3fff + 2 << 14
         (filled, excess, state) = (0, length - filling, .string)
         huffman = HPACKHuffman()

@@ -82,7 +82,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         let user = stream.user
         stream.user = nil
         user?.wasReset(.error(error))
-        // What the user has not answered by now is not answered.
+        // A user that has not responded by now does not respond.
         if !stream.hasEnded, !stream.isReset { stream.reset(.error(error)) }
     }
 

@@ -281,7 +281,7 @@ package class HTTP2Session: HTTPSession {
         if id == readingID { discardHead() }
         guard let stream = stream(id) else { return 0 }
         remove(stream)
-        // What has come of a response is still given to the user, once it wants it; so is a request that is read on.
+        // The user still receives the queued part of a response when it resumes, and so that of a request that is read on.
         let reason = stream.rejection ?? (stream.isMalformed ? .error(.http2Message) : .code(code))
         stream.endBehindInput(reporting: stream.isWhole ? nil : reason)
         streamGone(stream)

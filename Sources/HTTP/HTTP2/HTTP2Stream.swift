@@ -312,7 +312,7 @@ final class HTTP2Stream: HTTPStream {
             reason == nil || user.needsInputBeforeReset
         else { return end(reporting: reason) }
         inbox.reset = reason
-        // What the peer no longer takes holds neither memory nor the sender.
+        // Release now: the peer no longer reads the output, which would hold memory and the sender.
         releaseOutbound()
         guard notifiesDrained else { return }
         notifiesDrained = false

@@ -72,7 +72,7 @@ struct MockPlainResponse: Sendable {
     /// Sends the response.
     func send(_ bytes: [UInt8], _ context: MockContext, to exchange: LocalExchange) {
         var headers = fields.values(context)
-        // What a response without a body says of another one is not for a caller that gets the other one otherwise.
+        // The fields of a response without a body describe a compressed one, which this caller does not accept.
         if rejectedCoding(context) != nil {
             headers.removeAll { $0.name.span.equals("content-encoding") || $0.name.span.equals("content-length") }
         }

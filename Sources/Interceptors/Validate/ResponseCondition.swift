@@ -139,9 +139,9 @@ struct ResponseCondition: Sendable {
         return (statuses.isEmpty || statuses.contains(head.status)) && headers.allSatisfy { $0.holds(for: head) }
     }
 
-    /// Whether the rest of what it asks holds; nil while that is not known.
+    /// Whether the parts of the condition beyond the head hold, or `nil` while that is not known.
     ///
-    /// It does not hold as soon as a part of it does not.
+    /// One part that does not hold decides, even if others are not known.
     func holds(for facts: ResponseFacts) -> Bool? {
         let (code, trailers) = (codeHolds(facts), trailersHold(facts))
         guard code != false, trailers != false else { return false }

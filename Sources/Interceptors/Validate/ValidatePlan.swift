@@ -9,7 +9,7 @@ struct ValidatePlan: InterceptorPlan, Redacting, Pointing {
     let redactions: Redactions
     let rules: [ValidateRule]
     let maxRetries: Int
-    /// How long a part of a response waits for a rule that is open.
+    /// The time that a part of a response waits for an open rule.
     let holdLimit: Duration
 
     /// The most rules, with those that come with Martlet; they are kept as bits of a word.

@@ -37,7 +37,7 @@ extension Validation {
         call.retries < maxRetries && call.retrySkipReason == nil && !call.isHedged
     }
 
-    /// How long to wait, and what is in the way of a retry.
+    /// Returns the delay before a retry, and the reason that prevents it, or `nil`.
     private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Duration, RetrySkipReason?) {
         if call.retries >= maxRetries { return (.zero, .attempts) }
         if let skipReason = call.retrySkipReason { return (.zero, skipReason) }

@@ -34,7 +34,7 @@ final class Validation {
     private var view: MessageView?
     private var isEmpty = true
     private var held = HeldResponse()
-    /// What was known when the held message arrived.
+    /// The facts at the arrival of the held message.
     private var factsOfHeld: ResponseFacts?
     private(set) var retryAfter = Duration.zero
     private(set) var pushback: RetryPushback?

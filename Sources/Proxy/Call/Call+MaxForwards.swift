@@ -6,7 +6,7 @@ internal import RPC
 /// `Max-Forwards`, by which OPTIONS and TRACE ask the proxies on their way (RFC 9110 §7.6.2).
 extension Call {
     private static let maxForwards = FieldName("max-forwards")
-    /// What Martlet forwards; other methods pass as well.
+    /// The methods that a response to OPTIONS lists; Martlet forwards others as well.
     private static let allowed = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
     /// Counts this proxy in a request that says how many may forward it.
@@ -30,7 +30,7 @@ extension Call {
         return head.value(at: index).decimal
     }
 
-    /// Responds in the place of the upstream.
+    /// Responds instead of the upstream.
     ///
     /// TRACE asks for its own request back, with the secrets that the chain has put in.
     func respondAsLast() {

@@ -91,7 +91,7 @@ extension Call {
     /// When the time of the call is over, by the clock of `now`; nil if it has no limit.
     public var deadlineTime: Instant? { deadline.time }
 
-    /// How many bytes may wait for interceptors in a direction before no more of it is read.
+    /// The number of held bytes in one direction above which no more of it is read (`limits.held_bytes`).
     public var maxHeldBytes: Int { callerLeg.listener.heldByteLimit }
 
     /// How long an event may wait for an interceptor; nil is without end.

@@ -35,7 +35,7 @@ struct CallResponse {
     var mayEnd: Bool?
     /// One of our own that waits for the request to have come whole, and the link that has given it.
     var pending: (response: LocalResponse, index: Int)?
-    /// How the call ends when the rest of its request has been read, if its response is complete.
+    /// The end of a call with a complete response, while the rest of its request is read.
     var settled: (code: RPCCode, decider: CallRecord.Decider)?
     /// What has not gone into the chain of one that was made here.
     var rest: Call.Rest?

@@ -198,7 +198,7 @@ extension ChainPlan {
         }
     }
 
-    /// What to write instead, which loads if it is written.
+    /// Returns advice that loads if it is followed.
     private static func advice(_ item: ChainItem, _ missing: [String], _ names: String, isBehind: Bool) -> String {
         let move = "move \(Diagnostic.quote(item.name)) before it"
         guard !missing.contains("peer.unit") else { return "a \"key\" cannot name units, so \(move)" }

@@ -52,7 +52,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
             let queue = worker.acquireQueue()
             held = queue
             reader = MessageReader(.grpc, .request, needsMessages: true, messageLimit: limit, held: queue)
-            // What stands before it decompresses every message whose compression is named.
+            // The stream before this one decompresses every message whose compression is named.
             reader?.allowsCompressed = false
         }
         service = call.upstreamLeg.service?(LocalExchange(self))
@@ -272,7 +272,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
 
     /// Sends the last part: the service sends nothing more.
     ///
-    /// What has come of the request is given to a service that reads on before the call can end, at the end of the turn.
+    /// A service that reads on receives the queued part of the request first, at the end of the turn.
     private func close(_ output: LocalOutput) {
         isOver = true
         guard !wasGivenEnd, isReadingOn else { return emit(output) }

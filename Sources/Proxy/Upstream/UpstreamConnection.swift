@@ -16,11 +16,11 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         func closed(_ connection: UpstreamConnection)
     }
 
-    /// How far a connection has come in its life.
+    /// A stage in the life of a connection.
     enum Stage {
         case connecting
         case ready
-        /// It has reached its greatest age, or sent too many resets, and ends with the exchanges under way.
+        /// Retired, by its age or by too many resets that were sent: the connection ends with its exchanges in progress.
         case aged
     }
 

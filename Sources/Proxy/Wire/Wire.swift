@@ -13,7 +13,7 @@ final class Wire: Watcher, EndOfTurn {
     /// How long a wire that has said its last word goes on reading what nobody wants.
     private static let lingerTime: Duration = 2 * .second
 
-    /// How often a wire that is to be reset looks whether its peer has all that was sent.
+    /// The interval at which a wire that is to be reset checks whether its peer has received all output.
     private static let resetInterval = 5 * Duration.millisecond
 
     /// How often a wire that does not read looks whether its peer is still there.
@@ -246,7 +246,7 @@ final class Wire: Watcher, EndOfTurn {
         // The error of a connection is told once, and it may be writing that was told.
         let error = writeError ?? sendError
         end = (true, errno ?? error)
-        // What the owner has left comes before the end, unless there is no sense in it without the peer.
+        // Deliver the input that the owner has left before the end, unless that is of no use without the peer.
         let isOver = error != nil || isBroken && owner.needsPeer
         if !hasUsableInput || isOver { owner.wireEnded(errno: end.errno) }
     }

@@ -1,19 +1,19 @@
 internal import Time
 
 extension Wire {
-    /// How a wire ends once its output is sent.
+    /// The way in which a wire ends once its output is sent.
     enum Ending {
-        /// It closes.
+        /// Closes the connection.
         case orderly
-        /// It reads on for a while, so that the last response is not lost.
+        /// Reads and discards input for a while before the close, so that the last response is not lost.
         case lingering
-        /// It is reset, so that the peer cannot take what it has got for the whole.
+        /// Resets the connection, so that the peer cannot take a part of a response for the whole.
         case reset
     }
 
-    /// What a reset waits for.
+    /// The progress of output before a reset.
     struct Reset {
-        /// How much the peer had not acknowledged when that was last looked at, and when it last changed.
+        /// The number of bytes without an acknowledgement at the last check, and the time of its last change.
         let unacknowledged: Int, since: Instant
     }
 }

@@ -16,6 +16,6 @@ protocol WireOwner: AnyObject {
     var needsPeer: Bool { get }
     /// A connect has finished; `errno` is 0 if it went well.
     func wireConnected(errno: Int32)
-    /// The wire is closed, whoever wanted it.
+    /// The wire is closed, by either side.
     func wireClosed()
 }
