@@ -1,9 +1,9 @@
-package import Bytes
+internal import Bytes
 package import Time
 
 /// The cookies of an upstream: what its responses have set, for the requests that they are for (RFC 6265 §5.3 and §5.4).
 ///
-/// Pure: the time and the list of public suffixes come from outside.
+/// Pure: the time comes from outside.
 package struct CookieJar {
     /// What a request is for, or a response comes from.
     package struct Origin: Sendable {
@@ -31,85 +31,34 @@ package struct CookieJar {
     /// The most bytes of cookies that go with one request.
     package static let maxBytesSent = 8 * 1024
 
-    private struct Cookie {
-        let name: [UInt8]
-        let value: [UInt8]
-        let domain: [UInt8]
-        let isHostOnly: Bool
-        let path: [UInt8]
-        let isSecure: Bool
-        /// None lives as long as the jar.
-        let expires: WallTime?
-        var lastUsed: Int
-
-        func isExpired(at now: WallTime) -> Bool { expires.map { $0 <= now } ?? false }
-
-        func isSame(_ other: Cookie) -> Bool { name == other.name && domain == other.domain && path == other.path }
-
-        func isFor(_ origin: Origin) -> Bool {
-            (isHostOnly ? domain == origin.host : CookieJar.matches(origin.host, domain: domain))
-                && CookieJar.matches(origin.path, path: path) && (!isSecure || origin.isSecure)
-        }
-    }
-
     /// Those with longer paths first, and among these the ones that were made first: so they are sent (§5.4).
     private var cookies: [Cookie] = []
     /// Counts the uses, to tell which was the last.
     private var uses = 0
-    private let isPublicSuffix: ([UInt8]) -> Bool
 
     /// Makes an empty jar.
-    ///
-    /// - Parameter isPublicSuffix: says whether strangers may register names below a domain in small letters; no cookie
-    ///   is for all of them.
-    package init(isPublicSuffix: @escaping ([UInt8]) -> Bool) {
-        self.isPublicSuffix = isPublicSuffix
-    }
+    package init() {}
 
     /// How many cookies are kept, those included that are over and have not been looked at since.
     package var count: Int { cookies.count }
 
     // MARK: Storing
 
-    /// Keeps what the value of a `Set-Cookie` field says, or forgets a cookie that it ends.
-    package mutating func store(_ field: Span<UInt8>, from origin: Origin, at now: WallTime) {
-        guard field.count <= Self.maxLength, let set = SetCookie(field) else { return }
-        var domain = origin.host
-        var isHostOnly = true
-        if let expected = set.domain, !expected.isEmpty {
-            if !isPublicSuffix(expected) {
-                guard Self.matches(origin.host, domain: expected) else { return }
-                (domain, isHostOnly) = (expected, false)
-            } else if expected != origin.host {
-                return
-            }
-        }
+    /// Keeps a cookie, or forgets the one that it ends.
+    package mutating func store(_ cookie: Cookie, at now: WallTime) {
         uses += 1
-        let cookie = Cookie(
-            name: set.name,
-            value: set.value,
-            domain: domain,
-            isHostOnly: isHostOnly,
-            path: set.path ?? Self.defaultPath(of: origin.path),
-            isSecure: set.isSecure,
-            expires: Self.expiry(of: set, at: now),
-            lastUsed: uses
-        )
+        var cookie = cookie
+        cookie.lastUsed = uses
         let index = cookies.firstIndex { $0.isSame(cookie) }
         if cookie.isExpired(at: now) {
             if let index { cookies.remove(at: index) }
         } else if let index {
             cookies[index] = cookie
         } else {
-            makeRoom(for: domain, at: now)
+            makeRoom(for: cookie.domain, at: now)
             let next = cookies.firstIndex { $0.path.count < cookie.path.count } ?? cookies.count
             cookies.insert(cookie, at: next)
         }
-    }
-
-    private static func expiry(of set: SetCookie, at now: WallTime) -> WallTime? {
-        guard let age = set.maxAge else { return set.expires?.time }
-        return now.adding(saturating: age)
     }
 
     private mutating func makeRoom(for domain: [UInt8], at now: WallTime) {
@@ -128,45 +77,21 @@ package struct CookieJar {
 
     // MARK: Sending
 
-    /// Appends the cookies that a caller has sent, without those whose names the jar has for the request.
-    ///
-    /// A caller that sees what the jar keeps sends it back, and what it has may be older.
-    package func append(others sent: Span<UInt8>, to queue: ByteQueue, for origin: Origin, at now: WallTime) {
-        var start = 0
-        var isFirst = true
-        while start < sent.count {
-            let end = sent.firstIndex(of: UInt8(ascii: ";"), from: start) ?? sent.count
-            let pair = sent.extracting(start..<end).trimmed
-            start = end + 1
-            let name = pair.extracting(0..<(pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.count)).trimmed
-            guard pair.count > 0, !has(name, for: origin, at: now) else { continue }
-            if !isFirst { queue.append("; ") }
-            isFirst = false
-            queue.append(pair)
-        }
-    }
-
-    private func has(_ name: Span<UInt8>, for origin: Origin, at now: WallTime) -> Bool {
-        cookies.contains { name.equals($0.name) && $0.isFor(origin) && !$0.isExpired(at: now) }
-    }
-
-    /// Appends the cookies for a request, `a=1; b=2`, behind `; ` if the queue is not empty; nothing if there are none.
-    package mutating func append(to queue: ByteQueue, for origin: Origin, at now: WallTime) {
+    /// Returns the cookies for a request, which count as used, and forgets those for it that are over.
+    package mutating func select(for origin: Origin, at now: WallTime) -> CookieSelection {
         uses += 1
         var hasExpired = false
+        var selected: [Cookie] = []
         for index in cookies.indices where cookies[index].isFor(origin) {
             if cookies[index].isExpired(at: now) {
                 hasExpired = true
                 continue
             }
-            let cookie = cookies[index]
-            // One that does not fit is left out: many servers reject large heads.
-            guard queue.count + cookie.name.count + cookie.value.count < Self.maxBytesSent else { continue }
-            if queue.count > 0 { queue.append("; ") }
-            queue.append(cookie.name.span, "=", cookie.value.span, "")
             cookies[index].lastUsed = uses
+            selected.append(cookies[index])
         }
         if hasExpired { cookies.removeAll { $0.isExpired(at: now) } }
+        return CookieSelection(cookies: selected)
     }
 
     // MARK: Matching

@@ -19,15 +19,29 @@ import Time
 
     /// What a jar sends to one URL that has been told all this by another.
     private func sent(_ fields: [String], _ from: String, to: String? = nil, after seconds: Int = 0) -> String {
-        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
-        for field in fields { jar.store(Array(field.utf8).span, from: Self.origin(from), at: Self.now) }
+        var jar = CookieJar()
+        for field in fields { jar.store(field, from: Self.origin(from), at: Self.now) }
         return sent(by: &jar, to ?? from, at: Self.now + seconds * .second)
     }
 
     private func sent(by jar: inout CookieJar, _ url: String, at now: WallTime = now) -> String {
         let queue = ByteQueue()
-        jar.append(to: queue, for: Self.origin(url), at: now)
+        jar.select(for: Self.origin(url), at: now).append(to: queue)
         return queue.readable.string
+    }
+
+    @Test(arguments: [
+        ("x=1", "x=1; a=2; b=3"), ("a=1", "a=2; b=3"), (" a = 1 ;; x ; b;y=a=1", "x; y=a=1; a=2; b=3"),
+        ("A=1; aa=1", "A=1; aa=1; a=2; b=3"), ("", "a=2; b=3"), ("c=1", "c=1; a=2; b=3"),
+    ])
+    func `a caller's cookies come first, without those that the jar has for the request`(_ own: String, _ all: String) {
+        var jar = CookieJar()
+        for field in ["a=2", "b=3", "c=4; Path=/c"] { jar.store(field, from: Self.origin("http://a.example/"), at: Self.now) }
+        let selection = jar.select(for: Self.origin("http://a.example/"), at: Self.now)
+        let queue = ByteQueue()
+        selection.append(others: Array(own.utf8).span, to: queue)
+        selection.append(to: queue)
+        #expect(queue.readable.string == all)
     }
 
     @Test(arguments: [
@@ -133,13 +147,13 @@ import Time
     }
 
     @Test func `of a domain those go that were not used for the longest time`() {
-        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
+        var jar = CookieJar()
         let (from, most) = (Self.origin("http://a.example/"), CookieJar.maxPerDomain)
         for index in 0..<most {
-            jar.store(Array("c\(index)=; Path=/\(index)".utf8).span, from: from, at: Self.now)
+            jar.store("c\(index)=; Path=/\(index)", from: from, at: Self.now)
         }
         #expect(sent(by: &jar, "http://a.example/0") == "c0=")
-        jar.store(Array("new=; Path=/new".utf8).span, from: from, at: Self.now)
+        jar.store("new=; Path=/new", from: from, at: Self.now)
         #expect(jar.count == most)
         #expect(sent(by: &jar, "http://a.example/0") == "c0=")
         #expect(sent(by: &jar, "http://a.example/1") == "")
@@ -147,24 +161,32 @@ import Time
     }
 
     @Test func `those that are over go before others`() {
-        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
+        var jar = CookieJar()
         let from = Self.origin("http://a.example/")
         for index in 0..<CookieJar.maxPerDomain {
             let life = index == 7 ? "; Max-Age=1" : ""
-            jar.store(Array("c\(index)=; Path=/\(index)\(life)".utf8).span, from: from, at: Self.now)
+            jar.store("c\(index)=; Path=/\(index)\(life)", from: from, at: Self.now)
         }
-        jar.store(Array("new=".utf8).span, from: from, at: Self.now + 2 * .second)
+        jar.store("new=", from: from, at: Self.now + 2 * .second)
         #expect(sent(by: &jar, "http://a.example/0", at: Self.now + 2 * .second) == "c0=; new=")
         #expect(sent(by: &jar, "http://a.example/7", at: Self.now) == "new=")
     }
 
     @Test func `a jar has 300 cookies at most`() {
-        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
+        var jar = CookieJar()
         for index in 0...CookieJar.maxCookies {
-            jar.store(Array("c=\(index)".utf8).span, from: Self.origin("http://\(index).example/"), at: Self.now)
+            jar.store("c=\(index)", from: Self.origin("http://\(index).example/"), at: Self.now)
         }
         #expect(jar.count == CookieJar.maxCookies)
         #expect(sent(by: &jar, "http://0.example/") == "")
         #expect(sent(by: &jar, "http://1.example/") == "c=1")
+    }
+}
+
+extension CookieJar {
+    fileprivate mutating func store(_ field: String, from origin: Origin, at now: WallTime) {
+        let bytes = Array(field.utf8)
+        guard let cookie = Cookie(bytes.span, from: origin, at: now, isPublicSuffix: PublicSuffixes.contains) else { return }
+        store(cookie, at: now)
     }
 }

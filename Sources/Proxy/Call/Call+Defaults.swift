@@ -14,7 +14,10 @@ extension Call {
         let request = request
         if run.firstPerAttempt == nil { request.returnToMarkOrSet() }
         upstream.defaults?.add(to: self)
-        upstream.cookies?.add(to: request, at: worker.context.loop.clock.wall)
+        guard let cookies = upstream.cookies else { return }
+        let line = worker.acquireQueue()
+        cookies.add(to: request, at: worker.context.loop.clock.wall, line: line)
+        worker.release(line)
     }
 
     /// Puts the cookies that a response sets where its upstream keeps them, if it does.

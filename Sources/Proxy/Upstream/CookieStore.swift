@@ -11,12 +11,7 @@ internal import Time
 /// All workers share it, because a caller's next connection may be another worker's. It lives as long as the upstream: a reload that
 /// changes that empties it. Safe on any thread.
 final class CookieStore: Sendable {
-    private struct State {
-        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
-        let line = ByteQueue(keeping: 256)
-    }
-
-    private let state = Locked(State())
+    private let jar = Locked(CookieJar())
     private let upstream: PoolIdentity
     private let isExposed: Bool
     private let isSecure: Bool
@@ -34,31 +29,40 @@ final class CookieStore: Sendable {
         isSecure = upstream.settings.tls != nil
     }
 
-    /// Gives a request its cookies, behind those of the caller that have other names.
-    func add(to request: HTTPHead, at now: WallTime) {
+    /// Adds the jar's cookies to a request, after the caller's cookies with other names.
+    ///
+    /// A caller chooses how many cookies it sends, so they are compared when other workers may have the jar again.
+    ///
+    /// - Parameters:
+    ///   - request: The head that is about to leave.
+    ///   - now: The time of the request.
+    ///   - line: An empty queue of the worker, where the field is written.
+    func add(to request: HTTPHead, at now: WallTime, line: ByteQueue) {
         let origin = origin(of: request)
-        state.withLock { state in
-            let line = state.line
-            if let first = request.first(.cookie) {
-                state.jar.append(others: request.value(at: first), to: line, for: origin, at: now)
-            }
-            let own = line.count
-            state.jar.append(to: line, for: origin, at: now)
-            if line.count > own { request.set(Self.cookie, line.readable) }
-            line.removeAll()
-        }
+        let selection = jar.withLock { $0.select(for: origin, at: now) }
+        if let first = request.first(.cookie) { selection.append(others: request.value(at: first), to: line) }
+        let own = line.count
+        selection.append(to: line)
+        if line.count > own { request.set(Self.cookie, line.readable) }
     }
 
-    /// Takes the cookies that the response to a request sets, which callers do not see unless they are to.
+    /// Stores the cookies that a response sets.
+    ///
+    /// With `jar`, removes them from the response.
     func store(from response: HTTPHead, to request: HTTPHead, at now: WallTime) {
-        guard var index = response.first(.setCookie) else { return }
+        guard let first = response.first(.setCookie) else { return }
         let origin = origin(of: request)
-        state.withLock { state in
-            while true {
-                state.jar.store(response.value(at: index), from: origin, at: now)
-                guard let next = response.first(.setCookie, from: index + 1) else { break }
-                index = next
+        var cookies: [Cookie] = []
+        var index: Int? = first
+        while let field = index {
+            let value = response.value(at: field)
+            if let cookie = Cookie(value, from: origin, at: now, isPublicSuffix: PublicSuffixes.contains) {
+                cookies.append(cookie)
             }
+            index = response.first(.setCookie, from: field + 1)
+        }
+        jar.withLock { jar in
+            for cookie in cookies { jar.store(cookie, at: now) }
         }
         if !isExposed { response.remove(Self.setCookie) }
     }
