@@ -131,6 +131,6 @@ package protocol HTTPServerOwner: HTTPSessionOwner {
 package protocol HTTPClientOwner: HTTPSessionOwner {
     /// An exchange is over, or the peer allows more than before: `isReady`, `room`, `holdsMuch` or `isBusy` may have changed.
     func sessionHasRoom()
-    /// The session has sent so many resets that the peer may soon end the connection for all calls on it.
+    /// Called when the session has sent so many resets that the peer may end the connection.
     func sessionSpentResets()
 }

@@ -55,7 +55,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     }
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
-        stream.begun = now
+        stream.sentAt = now
         submit(request: head, scheme: scheme, end: end, on: stream)
         if unsafe nghttp2_session_get_next_stream_id(engine) > UInt32(Int32.max) { acceptsNoMore = true }
     }
@@ -106,7 +106,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     override func sentReset(id: Int32) {
         let waiting = stream(id).flatMap { $0.receiving == .head ? $0 : nil }
-        if budget.spend(at: now, begun: waiting?.begun) { upstream.sessionSpentResets() }
+        if budget.spend(at: now, unansweredSince: waiting?.sentAt) { upstream.sessionSpentResets() }
     }
 
     override func holdsMuchChanged() { upstream.sessionHasRoom() }

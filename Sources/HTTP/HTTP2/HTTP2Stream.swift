@@ -48,7 +48,7 @@ final class HTTP2Stream: HTTPStream {
     var progress = Instant.start
 
     /// The time at which the request was sent to an upstream.
-    var begun = Instant.start
+    var sentAt = Instant.start
 
     /// How many bytes the peer may have on their way.
     private(set) var window = HTTP2Session.streamWindow

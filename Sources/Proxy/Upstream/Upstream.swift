@@ -258,7 +258,7 @@ public final class Upstream {
         )
     }
 
-    /// A connection gets no more calls, since callers have canceled too many on it.
+    /// Counts and logs a connection that begins no more calls because callers canceled too many on it.
     func retired(at address: SocketAddress) {
         countRetired()
         logLimiter.note(
