@@ -35,15 +35,12 @@ public final class LogLimiter {
     }
 
     /// Passes a notice on, unless one like it about `subject` has just been.
-    public func note(_ text: String, about subject: String, _ fields: (name: StaticString, value: String)...) {
-        note(text, about: subject, fields)
-    }
-
-    /// Likewise, with a list of fields.
-    func note(
+    ///
+    /// The fields are made only for a notice that passes.
+    public func note(
         _ text: String,
         about subject: String,
-        _ fields: [(name: StaticString, value: String)],
+        _ fields: @autoclosure () -> [(name: StaticString, value: String)],
         isWarning: Bool = true
     ) {
         let key = "\(text) \(subject)"
@@ -57,7 +54,7 @@ public final class LogLimiter {
         subject.more = 0
         if logged.count >= Self.maxSubjects { logged.removeAll() }
         logged[key] = subject
-        var fields = fields
+        var fields = fields()
         if more > 0 { fields.append(("more", "\(more)")) }
         log(LogMessage(text: text, fields: fields, isWarning: isWarning))
     }

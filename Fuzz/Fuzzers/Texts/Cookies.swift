@@ -8,10 +8,15 @@ enum Cookies {
     private static let now = WallTime(secondsSince1970: 1_700_000_000)
 
     static func run(_ input: Span<UInt8>) {
-        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
+        var jar = CookieJar()
         let here = CookieJar.Origin(host: Array("a.example.org".utf8), path: Array("/x/y".utf8), isSecure: true)
         let sets = input.array.split(separator: 0x0a).prefix(400)
-        for set in sets { jar.store(Array(set).span, from: here, at: now) }
+        for set in sets {
+            let field = Array(set)
+            if let cookie = Cookie(field.span, from: here, at: now, isPublicSuffix: PublicSuffixes.contains) {
+                jar.store(cookie, at: now)
+            }
+        }
         demand(jar.count <= CookieJar.maxCookies && jar.count <= sets.count, "a jar has its limits")
         let sent = cookies(&jar, here)
         demand(sent.count <= CookieJar.maxBytesSent + 2, "a request has its limits")
@@ -27,7 +32,7 @@ enum Cookies {
 
     private static func cookies(_ jar: inout CookieJar, _ origin: CookieJar.Origin) -> [UInt8] {
         let queue = ByteQueue()
-        jar.append(to: queue, for: origin, at: now)
+        jar.select(for: origin, at: now).append(to: queue)
         return queue.readable.array
     }
 

@@ -14,13 +14,13 @@ struct HeldResponse {
 
     var isEmpty: Bool { suspensions.isEmpty }
 
-    /// Holds the head until `release`.
+    /// Holds the head until its suspension is taken.
     mutating func hold(_ head: HTTPHead) -> Suspension {
         self.head = head
         return suspend()
     }
 
-    /// Holds the first message until `release`.
+    /// Holds the first message until its suspension is taken.
     mutating func hold(_ message: Message) -> Suspension {
         self.message = message
         return suspend()
@@ -32,19 +32,19 @@ struct HeldResponse {
         return suspension
     }
 
-    /// Calls `action` after a time, or when too much waits behind the held events, unless everything is released before.
+    /// Calls `action` after a time, or when too much waits behind the held events, unless everything is taken before.
     mutating func limit(to time: Duration, of call: Call, _ action: @escaping () -> Void) {
         suspensions.last?.exceeded = action
         if timer == nil { timer = call.timer(after: time, action) }
     }
 
-    /// Lets held events continue, the first of them with a verdict.
-    mutating func release(_ verdict: Verdict = .next) {
-        let first = takeFirst()
-        let others = suspensions
+    /// Removes everything, and returns the suspensions of the held events.
+    ///
+    /// A call that resumes one may run hooks that read what is held.
+    mutating func takeAll() -> [Suspension] {
+        let all = suspensions
         dropAll()
-        first?.resume(verdict)
-        for suspension in others { suspension.resume() }
+        return all
     }
 
     /// Returns the suspension of the first held event, which is for the owner to resume; the others wait on behind it.

@@ -81,7 +81,7 @@ final class Validation {
         let target = Target(head: held.head ?? call.heldHead, message: message)
         if let verdict = decide(facts, target, call) { return releasing(with: verdict) }
         guard mayChangeMessage(facts, call) else {
-            if !mayChangeHead(facts, call) { held.release() }
+            if !mayChangeHead(facts, call) { release() }
             return .next
         }
         if canHold(payload.count, call) {
@@ -179,7 +179,7 @@ final class Validation {
     /// Lets what is held continue although a rule is open: rules that can be applied now are.
     private func releaseUndecided(_ call: Call) {
         guard !held.isEmpty, wait == nil else { return }
-        guard let facts = factsOfHeld, let message = held.message else { return held.release() }
+        guard let facts = factsOfHeld, let message = held.message else { return release() }
         let target = Target(head: held.head ?? call.heldHead, message: message)
         _ = releasing(with: decide(facts, target, call, inOrder: false) ?? .next)
     }
@@ -187,8 +187,15 @@ final class Validation {
     /// The verdict for the event of a hook, which held events before it have instead.
     private func releasing(with verdict: Verdict) -> Verdict {
         guard !held.isEmpty, wait == nil else { return verdict }
-        held.release(verdict)
+        release(verdict)
         return .next
+    }
+
+    /// Lets held events continue, the first of them with a verdict.
+    private func release(_ verdict: Verdict = .next) {
+        let suspensions = held.takeAll()
+        suspensions.first?.resume(verdict)
+        for suspension in suspensions.dropFirst() { suspension.resume() }
     }
 
     // MARK: Rules
