@@ -64,6 +64,8 @@ final class RecordedCall {
     var isCut: Bool { isRequestCut || isResponseCut }
     /// Whether the head of a response has come, which that of a retry may follow.
     private var hasHead = false
+    /// The number of the attempt that the steps of the response are of.
+    private var responseAttempt = 0
     private var hasEnded = false
     /// Whether the end was made here, and not by what has served the call.
     private var isOwnEnd = false
@@ -127,9 +129,11 @@ final class RecordedCall {
 
     // MARK: The response
 
-    /// Discards the response of an earlier attempt, if there was one.
-    private func beginResponse() {
-        guard hasHead || hasEnded else { return }
+    /// Discards what has come of the response of an earlier attempt.
+    private func beginResponse(_ call: Call) {
+        let attempt = call.currentAttempt
+        defer { responseAttempt = attempt }
+        guard hasHead || hasEnded || responseAttempt != attempt else { return }
         steps.removeAll { $0.isResponse }
         (size, nodes) = (size - responseSize, nodes - responseNodes)
         budget.held -= responseSize
@@ -140,7 +144,7 @@ final class RecordedCall {
 
     /// Adds an interim response, which comes before the head.
     func responded(interim head: HTTPHead, _ call: Call) {
-        beginResponse()
+        beginResponse(call)
         let headers = form.fields(head, isTemplate: true, call) { !Self.noise.contains($0) && !Self.isOwned($0) }
         var yaml = Array("{ status: \(head.status)".utf8)
         if !headers.span.equals("{}") { yaml += Array(", headers: ".utf8) + headers }
@@ -148,7 +152,7 @@ final class RecordedCall {
     }
 
     func responded(_ head: HTTPHead, _ call: Call) {
-        beginResponse()
+        beginResponse(call)
         hasHead = true
         if call.rpcProtocol == .http {
             let headers = form.fields(head, isTemplate: true, call) {
@@ -174,6 +178,7 @@ final class RecordedCall {
     }
 
     func responseEnded(_ end: ResponseEnd, _ call: Call) {
+        if !hasHead { beginResponse(call) }
         hasEnded = true
         isOwnEnd = call.hasOwnError
         guard call.rpcProtocol != .http else { return endPlain(isBroken: end.breaksOff && !call.hasOwnError, call) }
@@ -264,6 +269,7 @@ final class RecordedCall {
 
     /// The call has ended without an end that was seen here.
     private func endUnseen(_ call: Call) {
+        if !hasHead { beginResponse(call) }
         // One that was made here has not come by, and plain HTTP tells it in the same way.
         guard call.rpcProtocol != .http || call.hasOwnError && plainHead == nil else {
             return endPlain(isBroken: call.code != .ok, call)

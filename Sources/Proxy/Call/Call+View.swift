@@ -107,6 +107,9 @@ extension Call {
     /// How often the call has been tried, with the attempt that is under way.
     public var attempts: Int { record.attempts }
 
+    /// The number of the attempt whose response passes, or that of the last one if none is under way.
+    public var currentAttempt: Int { upstreamLeg.attempt?.number ?? record.attempts }
+
     /// The bytes of the request that wait at an interceptor behind what that has suspended.
     public func heldRequest<Link: Interceptor>(at link: Link) -> [UInt8] {
         let held = flows.request.queues.queue(at: run.index(of: link))?.events ?? []

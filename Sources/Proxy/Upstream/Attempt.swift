@@ -41,11 +41,15 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     /// What its response ended with, if the call went on without it.
     var code: RPCCode?
     private var endedAt = Instant.start
+    /// The number of the attempt in its call, from 1.
+    let number: Int
     /// Where it goes among several addresses.
     var placement: Placement?
 
+    /// Makes the next attempt of a call, which the call has not counted yet.
     init(of call: Call, on upstream: Upstream, isHedge: Bool = false) {
         self.call = call
+        number = call.record.attempts + 1
         self.upstream = upstream
         self.isHedge = isHedge
         placement = upstream.balancer == nil ? nil : Placement(needsUntried: isHedge)

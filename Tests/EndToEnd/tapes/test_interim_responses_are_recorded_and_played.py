@@ -61,14 +61,16 @@ def test_grpc(martlet, recorded, h2_recorder, tape):
     assert say(play(martlet, tape)) == expected
 
 
-def test_those_of_an_earlier_attempt_are_not_on_the_tape(recorded, recorder, tape):
+@pytest.mark.parametrize("condition, rest", [("status: 503", b"HTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n"), ("error: malformed", b"HTTP/1.1 ?\r\n\r\n")])
+def test_those_of_an_earlier_attempt_are_not_on_the_tape(recorded, recorder, tape, condition, rest):
+    hint = b"HTTP/1.1 103 Early Hints\r\nlink: <first>\r\n\r\n"
     responses = iter(
         [
-            b"HTTP/1.1 103 Early Hints\r\nlink: <first>\r\n\r\nHTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n",
+            hint + rest,
             b"HTTP/1.1 103 Early Hints\r\nlink: <second>\r\n\r\n" + WHOLE,
         ]
     )
-    retry = "{ validate: { max_retries: 1, rules: [ { when: { status: 503 }, retry: { immediate: {} } } ] } },"
+    retry = "{ validate: { max_retries: 1, rules: [ { when: { %s }, retry: { immediate: {} } } ] } }," % condition
     caller = recorded(recorder(response=lambda _: next(responses)).url, before=retry, types=False).connect()
     caller.send(b"GET /a HTTP/1.1\r\nhost: a\r\n\r\n")
     assert caller.response().body == b"ok"
