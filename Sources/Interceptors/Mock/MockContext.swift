@@ -24,7 +24,7 @@ struct MockContext {
     /// The first message, as long as no rule has been chosen by it.
     private var first: MockInput?
     /// All messages, if a rule may ask for them; none if they are too long.
-    private(set) var messages: [JSONValue]?
+    private(set) var messages: [MockInput]?
     private var kept = 0
     /// The numbers of the messages that texts of the mock name.
     private let numbers: Set<Int>
@@ -54,13 +54,18 @@ struct MockContext {
     /// The first message, if it is JSON; good until a rule has been chosen.
     var firstMessage: JSONValue? { first?.value }
     /// How many bytes of messages are held.
-    var heldBytes: Int { payload.count + (messages == nil ? 0 : kept) + numberedBytes }
+    var heldBytes: Int {
+        let others = first === last ? 0 : first?.heldBytes ?? 0
+        return (last?.heldBytes ?? 0) + others + (messages == nil ? 0 : kept) + numberedBytes
+    }
 
     /// A message of the request has come.
     mutating func received(_ payload: Span<UInt8>) {
         number += 1
         known = max(known, .first)
         let input = MockInput(payload, of: call)
+        // Of the messages before, the first one decides on a rule; the others are read again if need be.
+        if last !== first { last?.rest() }
         last = input
         if number == 1 { first = input }
         // An empty one takes room, too.
@@ -72,7 +77,7 @@ struct MockContext {
             messages = nil
             noteLimit()
         }
-        messages?.append(input.value ?? .null)
+        messages?.append(input)
     }
 
     /// Keeps a message that texts name, if there is room.
@@ -89,7 +94,10 @@ struct MockContext {
     }
 
     /// A rule has been chosen.
-    mutating func chosen() { (first, messages) = (nil, nil) }
+    mutating func chosen() {
+        if first !== last { first?.rest() }
+        (first, messages) = (nil, nil)
+    }
 
     /// Nothing reads messages until something happens.
     func rest() {
@@ -114,8 +122,8 @@ struct MockContext {
     ///   - isShown: Whether the value goes into logs, so that it has nothing that `redact` names.
     /// - Returns: The value.
     func value(at pointer: JSONPointer, ofMessage number: Int? = nil, isShown: Bool = false) -> JSONValue? {
-        let input = number.map { numbered[$0] } ?? last
-        guard let message = input?.value else { return nil }
+        guard let input = number.map({ numbered[$0] }) ?? last, let message = input.value else { return nil }
+        defer { restUnlessNeeded(input) }
         return view(of: isShown ? call.redactions.masked(message) : message)?.value(at: pointer)
     }
 
@@ -126,6 +134,17 @@ struct MockContext {
     func failing(_ conditions: [JSONCondition], for message: JSONValue?) -> Int? {
         guard let view = view(of: message) else { return conditions.isEmpty ? nil : 0 }
         return conditions.firstIndex { !$0.holds(for: view) }
+    }
+
+    /// Returns likewise for a message that is kept, whose values are not.
+    func failing(_ conditions: [JSONCondition], in input: MockInput) -> Int? {
+        guard !conditions.isEmpty else { return nil }
+        defer { restUnlessNeeded(input) }
+        return failing(conditions, for: input.value)
+    }
+
+    private func restUnlessNeeded(_ input: MockInput) {
+        if input !== last, input !== first { input.rest() }
     }
 
     /// The message that came last, as logs may show it.

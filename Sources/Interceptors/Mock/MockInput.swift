@@ -13,6 +13,8 @@ final class MockInput {
     let problem: String?
     private let call: Call
     private var parsed: JSONValue??
+    /// What the values hold, once somebody has asked.
+    private var size: Int?
 
     init(_ payload: Span<UInt8>, of call: Call) {
         self.payload = payload.array
@@ -32,10 +34,31 @@ final class MockInput {
         var problem: String?
         let payload = payload
         let read = Self.read(payload.span, call, &problem)
-        parsed = .some(read)
+        (parsed, size) = (.some(read), nil)
         return read
     }
 
     /// Nobody reads it for now.
-    func rest() { parsed = nil }
+    func rest() { (parsed, size) = (nil, nil) }
+
+    /// The bytes that the message and its values hold, about.
+    var heldBytes: Int {
+        let values = size ?? (parsed ?? nil)?.heldBytes ?? 0
+        size = values
+        return payload.count + values
+    }
+}
+
+extension JSONValue {
+    /// The bytes that the value holds, about.
+    fileprivate var heldBytes: Int {
+        let own = MemoryLayout<JSONValue>.stride
+        return switch self {
+        case .null, .bool, .integer, .number: own
+        case .string(let text): own + text.utf8.count
+        case .array(let items): items.reduce(own) { $0 + $1.heldBytes }
+        case .object(let members):
+            members.reduce(own) { $0 + MemoryLayout<String>.stride + $1.name.utf8.count + $1.value.heldBytes }
+        }
+    }
 }

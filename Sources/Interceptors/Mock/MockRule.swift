@@ -183,7 +183,7 @@ final class MockRule: Sendable {
         guard let all = context.messages else { return "messages that are shorter" }
         guard all.count == messages.count else { return "\(messages.count) messages" }
         for (index, message) in all.enumerated() {
-            let wrong = context.failing(messages[index], for: message)
+            let wrong = context.failing(messages[index], in: message)
             if let wrong { return "\(messages[index][wrong].lack) of message \(index + 1)" }
         }
         return nil
