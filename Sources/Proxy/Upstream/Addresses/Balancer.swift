@@ -18,6 +18,8 @@ final class Balancer {
     private let table: AddressTable
     private let settings: UpstreamAddressSettings
     private let key: Template?
+    /// Where the key of a call is written; empty otherwise.
+    private let keyBytes = ByteQueue(keeping: 256)
     /// The codes that are failures of an address.
     private let failureCodes: [RPCCode]
     /// The addresses by priority, the first ones first.
@@ -218,7 +220,7 @@ final class Balancer {
 
     /// The address for an attempt; none if there is none, or each has failed it.
     private func choose(_ attempt: Attempt) -> UpstreamAddress? {
-        let hash = key.flatMap { Self.hash($0, attempt.call) }
+        let hash = key.flatMap { hash($0, attempt.call) }
         let needsUntried = attempt.placement?.needsUntried ?? false
         let hasTried = attempt.call.upstreamLeg.address != nil
         var filter = AddressFilter(for: attempt, at: now)
@@ -259,10 +261,10 @@ final class Balancer {
         return group.next(from: turn, filter)
     }
 
-    private static func hash(_ key: Template, _ call: Call) -> UInt64? {
-        let value = ByteQueue()
-        key.renderNormal(for: call, to: value)
-        return value.isEmpty ? nil : value.readable.fnv1a
+    private func hash(_ key: Template, _ call: Call) -> UInt64? {
+        key.renderNormal(for: call, to: keyBytes)
+        defer { keyBytes.removeAll() }
+        return keyBytes.isEmpty ? nil : keyBytes.readable.fnv1a
     }
 
     // MARK: Addresses
