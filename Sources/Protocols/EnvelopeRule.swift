@@ -6,10 +6,10 @@ struct EnvelopeRule: Sendable {
     /// The flag of the frame that ends the body; 0 if no frame does.
     let endFlag: UInt8
     /// Whether a message may be compressed: a header names the compression.
-    var allowsCompressed = true
+    let allowsCompressed: Bool
 
-    init(_ rpcProtocol: RPCProtocol, _ direction: Direction) {
-        self.direction = direction
+    init(_ rpcProtocol: RPCProtocol, _ direction: Direction, allowsCompressed: Bool) {
+        (self.direction, self.allowsCompressed) = (direction, allowsCompressed)
         endFlag = rpcProtocol.endFlag(direction)
     }
 

@@ -27,7 +27,7 @@ public struct MessageReader {
         fileprivate let range: Range<Int>?
     }
 
-    private(set) var rule: EnvelopeRule
+    let rule: EnvelopeRule
     let needsMessages: Bool
     let limit: Int
     private let held: ByteQueue
@@ -53,6 +53,7 @@ public struct MessageReader {
     ///     reported.
     ///   - messageLimit: the most bytes that what is told whole may have.
     ///   - held: an empty queue, which is the reader's own until the end of the body.
+    ///   - allowsCompressed: whether a message may be compressed, since a header names the compression, or it is not known.
     ///   - start: where the body stands, within a message at most; before the first one if absent.
     ///   - hasEnded: whether the frame that ends the body has come already.
     public init(
@@ -61,13 +62,14 @@ public struct MessageReader {
         needsMessages: Bool,
         messageLimit: Int,
         held: ByteQueue,
+        allowsCompressed: Bool = true,
         from start: EnvelopeScanner = EnvelopeScanner(),
         hasEnded: Bool = false
     ) {
         scanner = start
         self.hasEnded = hasEnded
         startsBehindEnd = hasEnded
-        rule = EnvelopeRule(rpcProtocol, direction)
+        rule = EnvelopeRule(rpcProtocol, direction, allowsCompressed: allowsCompressed)
         self.needsMessages = needsMessages
         self.held = held
         limit = messageLimit
@@ -78,12 +80,6 @@ public struct MessageReader {
     /// Whether the body may end here: it is sound, and nothing is half read.
     public var isBetweenMessages: Bool {
         !isBroken && scanner.isBetweenMessages && text.canEnd
-    }
-
-    /// Whether a message may be compressed, since a header names the compression; `true` until it is set.
-    public var allowsCompressed: Bool {
-        get { rule.allowsCompressed }
-        set { rule.allowsCompressed = newValue }
     }
 
     /// How many bytes are set aside for what has come in part.

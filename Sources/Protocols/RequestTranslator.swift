@@ -19,7 +19,7 @@ public struct RequestTranslator {
     private var form: Form
     /// Finds the envelopes that the caller has written, so that none passes that means something else to the upstream.
     private var scanner = EnvelopeScanner()
-    private var rule: EnvelopeRule
+    private let rule: EnvelopeRule
     private let flags: UInt8
     private let limit: Int
 
@@ -34,8 +34,7 @@ public struct RequestTranslator {
     public init(from caller: RPCProtocol, isCompressed: Bool, length: Int?, limit: Int, held: () -> ByteQueue) {
         flags = isCompressed ? Envelope.compressed : 0
         self.limit = limit
-        rule = EnvelopeRule(caller, .request)
-        rule.allowsCompressed = isCompressed
+        rule = EnvelopeRule(caller, .request, allowsCompressed: isCompressed)
         form =
             switch caller {
             case .connectStream, .grpc, .grpcWeb: .envelopes

@@ -103,9 +103,9 @@ import Testing
                 direction,
                 needsMessages: needsMessages,
                 messageLimit: 100,
-                held: ByteQueue()
+                held: ByteQueue(),
+                allowsCompressed: false
             )
-            reader.allowsCompressed = false
             var position = 0
             let error = RPCError(.internal, "\(subject) is compressed, but no header names the compression")
             #expect(reader.next(in: body.span, from: &position) == .error(error))

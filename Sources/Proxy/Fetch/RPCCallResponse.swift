@@ -26,7 +26,18 @@ struct RPCCallResponse {
         self.limit = limit
         expectsOneMessage = request.expectsOneMessage
         reader = rpcProtocol.upstreamSide.makeReader(codec: request.codec, messageLimit: limit, needsCodec: true)
-        messages = MessageReader(rpcProtocol, .response, needsMessages: true, messageLimit: limit, held: ByteQueue())
+        messages = Self.reader(rpcProtocol, limit, allowsCompressed: false)
+    }
+
+    private static func reader(_ rpcProtocol: RPCProtocol, _ limit: Int, allowsCompressed: Bool) -> MessageReader {
+        MessageReader(
+            rpcProtocol,
+            .response,
+            needsMessages: true,
+            messageLimit: limit,
+            held: ByteQueue(),
+            allowsCompressed: allowsCompressed
+        )
     }
 
     /// The head has come.
@@ -36,7 +47,7 @@ struct RPCCallResponse {
         reader.read(head, rpcProtocol)
         status = head.status
         compression = head.compression(rpcProtocol)
-        messages.allowsCompressed = compression != .identity
+        messages = Self.reader(rpcProtocol, limit, allowsCompressed: compression != .identity)
         if rpcProtocol.isUnaryConnect {
             try ConnectEnd.moveTrailers(of: head, to: trailers)
         } else {

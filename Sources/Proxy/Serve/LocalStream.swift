@@ -51,9 +51,15 @@ final class LocalStream: HTTPStream, EndOfTurn {
         if !isPlain {
             let queue = worker.acquireQueue()
             held = queue
-            reader = MessageReader(.grpc, .request, needsMessages: true, messageLimit: limit, held: queue)
             // The stream before this one decompresses every message whose compression is named.
-            reader?.allowsCompressed = false
+            reader = MessageReader(
+                .grpc,
+                .request,
+                needsMessages: true,
+                messageLimit: limit,
+                held: queue,
+                allowsCompressed: false
+            )
         }
         service = call.upstreamLeg.service?(LocalExchange(self))
         hasEnd = end

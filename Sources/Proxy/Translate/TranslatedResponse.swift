@@ -51,15 +51,14 @@ struct TranslatedResponse {
         let name = head.first(upstream.encodingField)
         if compression != .identity, let name { isDecompressed = !accepted.contains(head.value(at: name)) }
         guard upstream.hasEnvelopes, let held else { return }
-        var messages = MessageReader(
+        messages = MessageReader(
             upstream,
             .response,
             needsMessages: needsMessages || isDecompressed,
             messageLimit: limit,
-            held: held
+            held: held,
+            allowsCompressed: compression != .identity
         )
-        messages.allowsCompressed = compression != .identity
-        self.messages = messages
     }
 
     /// How many bytes are set aside; mutating so that it is asked in its place, and not copied first.

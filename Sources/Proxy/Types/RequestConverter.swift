@@ -10,8 +10,14 @@ struct RequestConverter {
 
     /// Makes a converter; `held` is an empty queue for a message that comes in pieces.
     init(_ conversion: MessageConversion, _ compression: Compression, limit: Int, held: ByteQueue) {
-        messages = MessageReader(.grpc, .request, needsMessages: true, messageLimit: limit, held: held)
-        messages.allowsCompressed = compression != .identity
+        messages = MessageReader(
+            .grpc,
+            .request,
+            needsMessages: true,
+            messageLimit: limit,
+            held: held,
+            allowsCompressed: compression != .identity
+        )
         self.conversion = conversion
         self.compression = compression
     }
