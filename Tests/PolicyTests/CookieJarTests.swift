@@ -36,8 +36,9 @@ import Time
     ])
     func `a caller's cookies come first, without those that the jar has for the request`(_ own: String, _ all: String) {
         var jar = CookieJar()
-        for field in ["a=2", "b=3", "c=4; Path=/c"] { jar.store(field, from: Self.origin("http://a.example/"), at: Self.now) }
-        let selection = jar.select(for: Self.origin("http://a.example/"), at: Self.now)
+        let origin = Self.origin("http://a.example/")
+        for field in ["a=2", "b=3", "c=4; Path=/c"] { jar.store(field, from: origin, at: Self.now) }
+        let selection = jar.select(for: origin, at: Self.now)
         let queue = ByteQueue()
         selection.append(others: Array(own.utf8).span, to: queue)
         selection.append(to: queue)
@@ -186,7 +187,7 @@ import Time
 extension CookieJar {
     fileprivate mutating func store(_ field: String, from origin: Origin, at now: WallTime) {
         let bytes = Array(field.utf8)
-        guard let cookie = Cookie(bytes.span, from: origin, at: now, isPublicSuffix: PublicSuffixes.contains) else { return }
-        store(cookie, at: now)
+        let cookie = Cookie(bytes.span, from: origin, at: now, isPublicSuffix: PublicSuffixes.contains)
+        if let cookie { store(cookie, at: now) }
     }
 }

@@ -151,6 +151,22 @@ import Time
         }
     }
 
+    @Test func `a response that is released may be retried by another interceptor`() {
+        let retry = "max_retries: 1, retry: {allow_non_idempotent: true}, "
+        let outer = "{validate: {\(retry)rules: [\(Reason.json.rule)]}}"
+        let inner = "{validate: {\(retry)hold: 200ms, rules: [\(Reason.code.rule)]}}"
+        let types = "types: {files: [\"\(TestTypes.path)\"]}"
+        runCall("\(outer), \(inner)", in: Style.streams, on: [.memory], more: types) { call in
+            call.path = "/pkg.Service/Say"
+            call.ask()
+            call.respond()
+            call.reply(Self.busy)
+            call.callerReceives()
+            call.harness.pass(.milliseconds(200))
+            succeed(call)
+        }
+    }
+
     @Test func `a message in many pieces is held by its bytes`() {
         run(Reason.code.rule, in: [.grpc], listener: "limits: {held_events: 4}") { call in
             call.respond()
