@@ -40,7 +40,7 @@ public final class LogLimiter {
     public func note(
         _ text: String,
         about subject: String,
-        _ fields: @autoclosure () -> [(name: StaticString, value: String)],
+        _ fields: @autoclosure () -> [(name: StaticString, value: String)] = [],
         isWarning: Bool = true
     ) {
         let key = "\(text) \(subject)"

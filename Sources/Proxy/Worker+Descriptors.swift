@@ -19,9 +19,11 @@ extension Worker {
         logLimiter.note(
             "file descriptors run short; closing the connections that are idle longest",
             about: "",
-            ("closed", "\(count)"),
-            ("callers", "\(keeper.budget.used)"),
-            ("limit", "\(keeper.budget.limit)")
+            [
+                ("closed", "\(count)"),
+                ("callers", "\(keeper.budget.used)"),
+                ("limit", "\(keeper.budget.limit)"),
+            ]
         )
     }
 
@@ -31,15 +33,17 @@ extension Worker {
         logLimiter.note(
             "file descriptors run short, and no connection is idle; rejecting callers",
             about: "",
-            ("callers", "\(context.descriptors?.budget.used ?? 0)"),
-            ("limit", "\(context.descriptors?.budget.limit ?? 0)"),
-            ("listener", listener)
+            [
+                ("callers", "\(context.descriptors?.budget.used ?? 0)"),
+                ("limit", "\(context.descriptors?.budget.limit ?? 0)"),
+                ("listener", listener),
+            ]
         )
     }
 
     /// A connection could not be taken; it waits in the kernel's queue.
     func ranOutOfDescriptors(listener: String) {
         counters.limitHit(.descriptors)
-        logLimiter.note("out of file descriptors; not accepting connections", about: "", ("listener", listener))
+        logLimiter.note("out of file descriptors; not accepting connections", about: "", [("listener", listener)])
     }
 }

@@ -61,8 +61,10 @@ extension Worker {
         logLimiter.note(
             "drain.generation is reached; ending calls of an older configuration",
             about: "",
-            ("calls", "\(ended)"),
-            ("generations", expired.map { "\($0.number)" }.joined(separator: ","))
+            [
+                ("calls", "\(ended)"),
+                ("generations", expired.map { "\($0.number)" }.joined(separator: ",")),
+            ]
         )
     }
 }

@@ -41,10 +41,12 @@ extension Worker {
         logLimiter.note(
             "limits.memory is reached; ending the largest stalled calls",
             about: "",
-            ("calls", "\(calls)"),
-            ("bytes", "\(bytes)"),
-            ("held", "\(held)"),
-            ("limit", "\(context.memory.limit)")
+            [
+                ("calls", "\(calls)"),
+                ("bytes", "\(bytes)"),
+                ("held", "\(held)"),
+                ("limit", "\(context.memory.limit)"),
+            ]
         )
     }
 

@@ -26,18 +26,28 @@ import Time
     }
 
     @Test func `a message about a subject is logged once in ten seconds, and then how many were left out`() {
-        for _ in 0..<3 { limiter.note("it broke", about: "a", ("upstream", "a")) }
+        for _ in 0..<3 { limiter.note("it broke", about: "a", [("upstream", "a")]) }
         pass(9999 * .millisecond)
-        limiter.note("it broke", about: "a", ("upstream", "a"))
+        limiter.note("it broke", about: "a", [("upstream", "a")])
         #expect(logged.withLock { $0 } == ["it broke upstream=a"])
         pass(.millisecond)
-        limiter.note("it broke", about: "a", ("upstream", "a"))
+        limiter.note("it broke", about: "a", [("upstream", "a")])
         pass(60 * .second)
-        limiter.note("it broke", about: "a", ("upstream", "a"))
-        limiter.note("it broke", about: "a", ("upstream", "a"))
+        limiter.note("it broke", about: "a", [("upstream", "a")])
+        limiter.note("it broke", about: "a", [("upstream", "a")])
         #expect(
             logged.withLock { $0 } == ["it broke upstream=a", "it broke upstream=a more=3", "it broke upstream=a"]
         )
+    }
+
+    @Test func `the fields of a message that is left out are not made`() {
+        var count = 0
+        func fields() -> [(name: StaticString, value: String)] {
+            count += 1
+            return []
+        }
+        for _ in 0..<3 { limiter.note("it broke", about: "a", fields()) }
+        #expect(count == 1)
     }
 
     @Test func `each subject and each text has its own`() {

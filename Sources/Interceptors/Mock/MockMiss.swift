@@ -1,10 +1,10 @@
-/// The reason why no rule of a mock applies to a call.
+/// The reason why the nearest rule does not apply, for logs and the journal.
 struct MockMiss {
     /// What lacks of the nearest rule, for people.
     let text: String
     /// The position of the nearest rule, if there is one.
-    let place: String?
+    let position: String?
 
     /// Creates a reason; `nearest` is the rule that came nearest, if one did.
-    init(_ text: String, nearest: MockRule? = nil) { (self.text, place) = (text, nearest?.place) }
+    init(_ text: String, nearest: MockRule? = nil) { (self.text, position) = (text, nearest?.place) }
 }

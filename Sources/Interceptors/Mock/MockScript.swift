@@ -54,7 +54,7 @@ struct MockScript: Sendable {
     /// What a call gets whose attempts come to raw responses and to others.
     static let mixed = [Step.end(.mixed)]
 
-    /// The script of a call in a codec that nothing of its rule is in.
+    /// The script for a call whose codec Martlet does not know.
     static let foreignCodec = [Step.reject(.unsupportedType("the mock does not know the codec; use json or proto"))]
 
     /// Whether steps read or make messages in the codec of the caller.
@@ -294,7 +294,7 @@ struct MockScript: Sendable {
         if hasHead, !hadHead, let late = sections.first(where: { $0.has("interim") }) { Self.reportLate(late) }
     }
 
-    /// A message, or a whole response, behind its pause.
+    /// Adds a message or a whole response, after its pause.
     private mutating func addOutput(_ step: Step) {
         hasHead = true
         if !pause.isEmpty { steps.append(.wait(pause)) }
@@ -316,7 +316,7 @@ struct MockScript: Sendable {
 
     // MARK: Pauses
 
-    /// The pause at this place, and those of the messages that follow.
+    /// Adds the pause at this place, and sets the one before each later message.
     private mutating func addDelay(_ section: Section) {
         let start = MockPause(section)
         if !start.isEmpty { steps.append(.wait(start)) }

@@ -84,10 +84,12 @@ final class MockServer {
         guard !call.peer.isOnThisMachine else { return RPCError(.unimplemented, "mock \(mock.name): \(miss.text)") }
         worker.log.note(
             "no rule of a mock applies to a call",
-            about: "\(mock.name) \(miss.place ?? "")",
-            ("mock", mock.name),
-            ("call", call.shownName),
-            ("reason", miss.text)
+            about: "\(mock.name) \(miss.position ?? "")",
+            [
+                ("mock", mock.name),
+                ("call", call.shownName),
+                ("reason", miss.text),
+            ]
         )
         let text = "no rule applies to the call; the log of Martlet has the details"
         return RPCError(.unimplemented, "mock \(mock.name): \(text)")

@@ -97,7 +97,7 @@ final class RetryWait {
     }
 
     private func note(_ name: String, _ reason: String) {
-        worker.log.note("call before a retry failed", about: name, ("call", name), ("reason", reason))
+        worker.log.note("call before a retry failed", about: name, [("call", name), ("reason", reason)])
     }
 
     private func run(_ command: [String]) {
@@ -110,8 +110,10 @@ final class RetryWait {
             worker.log.note(
                 "program before a retry failed",
                 about: command[0],
-                ("task", command[0]),
-                ("reason", words)
+                [
+                    ("task", command[0]),
+                    ("reason", words),
+                ]
             )
             done { _ in nil }
         }
@@ -135,7 +137,7 @@ final class RetryWait {
         for capture in plan.captures {
             values[capture.name] = value(capture)
             guard values[capture.name] == nil else { continue }
-            worker.log.note("value to capture is missing", about: capture.name, ("capture", capture.name))
+            worker.log.note("value to capture is missing", about: capture.name, [("capture", capture.name)])
         }
         captured(values)
         sleep()

@@ -16,10 +16,12 @@ extension Call {
         worker.logLimiter.note(
             "request rejected",
             about: "\(field) \(reason.label)",
-            ("reason", reason.label.description),
-            ("named", named(reason)),
-            ("peer", String(decoding: peer.text, as: UTF8.self)),
-            ("listener", field)
+            [
+                ("reason", reason.label.description),
+                ("named", named(reason)),
+                ("peer", String(decoding: peer.text, as: UTF8.self)),
+                ("listener", field),
+            ]
         )
         fail(reason.error, by: .martlet)
     }

@@ -112,9 +112,11 @@ final class CallerService: ConnectionService {
         worker.logLimiter.note(
             "TLS handshake with caller failed",
             about: listener,
-            ("reason", reason),
-            ("peer", String(decoding: peer.text, as: UTF8.self)),
-            ("listener", listener)
+            [
+                ("reason", reason),
+                ("peer", String(decoding: peer.text, as: UTF8.self)),
+                ("listener", listener),
+            ]
         )
     }
 
@@ -128,10 +130,12 @@ final class CallerService: ConnectionService {
         worker.logLimiter.note(
             "limits.memory is reached; rejecting an incomplete head",
             about: "",
-            ("held", "\(worker.context.memory.used)"),
-            ("limit", "\(worker.context.memory.limit)"),
-            ("peer", String(decoding: peer.text, as: UTF8.self)),
-            ("listener", listener)
+            [
+                ("held", "\(worker.context.memory.used)"),
+                ("limit", "\(worker.context.memory.limit)"),
+                ("peer", String(decoding: peer.text, as: UTF8.self)),
+                ("listener", listener),
+            ]
         )
     }
 
@@ -142,10 +146,12 @@ final class CallerService: ConnectionService {
         worker.logLimiter.note(
             "caller exceeded an HTTP/2 limit",
             about: "\(listener) \(label)",
-            ("limit", label),
-            ("reason", limit.text),
-            ("peer", String(decoding: peer.text, as: UTF8.self)),
-            ("listener", listener)
+            [
+                ("limit", label),
+                ("reason", limit.text),
+                ("peer", String(decoding: peer.text, as: UTF8.self)),
+                ("listener", listener),
+            ]
         )
     }
 }

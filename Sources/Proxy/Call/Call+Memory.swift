@@ -23,8 +23,10 @@ extension Call {
         worker.logLimiter.note(
             "limits.memory is reached; rejecting new calls",
             about: "",
-            ("held", "\(worker.context.memory.used)"),
-            ("limit", "\(worker.context.memory.limit)")
+            [
+                ("held", "\(worker.context.memory.used)"),
+                ("limit", "\(worker.context.memory.limit)"),
+            ]
         )
         fail(Self.shortage, by: .martlet)
     }

@@ -86,9 +86,11 @@ extension Call {
         worker.logLimiter.note(
             "\(problem) a file in limits.spool.to; its request cannot be retried",
             about: upstream.settings.name,
-            ("upstream", upstream.settings.name),
-            ("directory", settings.directory.text),
-            ("error", error.text)
+            [
+                ("upstream", upstream.settings.name),
+                ("directory", settings.directory.text),
+                ("error", error.text),
+            ]
         )
     }
 

@@ -19,9 +19,11 @@ final class UnknownFields: Sendable {
         worker.logLimiter.note(
             "fields left out of a \(direction) message: their type does not have them",
             about: path,
-            ("method", path),
-            ("type", direction == .request ? method.request.name : method.response.name),
-            ("fields", "\(count)")
+            [
+                ("method", path),
+                ("type", direction == .request ? method.request.name : method.response.name),
+                ("fields", "\(count)"),
+            ]
         )
     }
 }
