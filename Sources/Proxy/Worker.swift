@@ -244,9 +244,11 @@ package final class Worker {
             network: network,
             names: names,
             counter: counter,
-            exceeded: { [counters] in counters.http2LimitHit($0.label) },
-            retired: { [counters] in counters.retiredConnection(counter) },
-            shareIsReached: { [counters] in counters.limitHit(.ejectShare) },
+            events: UpstreamEvents(
+                exceeded: { [counters] in counters.http2LimitHit($0.label) },
+                retired: { [counters] in counters.retiredConnection(counter) },
+                shareReached: { [counters] in counters.limitHit(.ejectShare) }
+            ),
             logLimiter: logLimiter,
             tls: tls.upstreams[settings.name],
             defaults: defaults,

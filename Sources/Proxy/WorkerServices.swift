@@ -104,7 +104,7 @@ public final class WorkerServices {
                 network: network,
                 names: names,
                 counter: counters.upstream(name),
-                exceeded: { _ in },
+                events: .uncounted,
                 logLimiter: log,
                 tls: nil
             ),

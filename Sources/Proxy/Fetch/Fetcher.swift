@@ -101,7 +101,7 @@ package final class Fetcher {
             network: network,
             names: names,
             counter: counters.upstream("fetch"),
-            exceeded: { _ in },
+            events: .uncounted,
             logLimiter: logLimiter,
             tls: server.tls
         )

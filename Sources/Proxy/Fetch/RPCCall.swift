@@ -51,7 +51,7 @@ final class RPCCall: HTTPStreamUser, ConnectionSeeker {
             network: SystemNetwork(),
             names: NameService(loop: loop),
             counter: counters.upstream("call"),
-            exceeded: { _ in },
+            events: .uncounted,
             logLimiter: limiter,
             tls: server.tls
         )

@@ -57,10 +57,7 @@ public final class Upstream {
     public func withdrawRetry(at now: Instant) -> Bool { budget.withdraw(at: now) }
 
     private let logLimiter: LogLimiter
-    private let countExceeded: (HTTP2Limit) -> Void
-    private let countRetired: () -> Void
-    /// An address stays in because of `eject.share`.
-    private let countShare: () -> Void
+    private let events: UpstreamEvents
 
     private let resumption = TLSResumption()
     /// What stands for whatever its name leads to, if calls are not spread over addresses.
@@ -85,9 +82,7 @@ public final class Upstream {
         network: any Network,
         names: NameService,
         counter: UpstreamCounter,
-        exceeded: @escaping (HTTP2Limit) -> Void,
-        retired: @escaping () -> Void = {},
-        shareIsReached: @escaping () -> Void = {},
+        events: UpstreamEvents,
         logLimiter: LogLimiter,
         tls: UpstreamTLS?,
         defaults: RequestDefaults? = nil,
@@ -103,8 +98,7 @@ public final class Upstream {
         self.context = context
         self.network = network
         self.counter = counter
-        (countExceeded, countRetired, countShare) = (exceeded, retired, shareIsReached)
-        self.logLimiter = logLimiter
+        (self.events, self.logLimiter) = (events, logLimiter)
         dnsCache = DNSCache(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(
             head: settings.limits.head,
@@ -225,7 +219,7 @@ public final class Upstream {
 
     /// The calls of an address fail, and it stays as too many others are out.
     func noteShare(_ address: UpstreamAddress, _ failure: String) {
-        countShare()
+        events.shareReached()
         guard let place = address.address else { return }
         note("upstream address fails and stays in, as eject.share is reached", at: place, ("reason", failure))
     }
@@ -233,7 +227,7 @@ public final class Upstream {
     /// No address is of use.
     func noteAllOut() {
         let name = settings.name
-        logLimiter.note("every address is out; trying all", about: name, ("upstream", name))
+        logLimiter.note("every address is out; trying all", about: name, [("upstream", name)])
     }
 
     /// Nothing new is known of the addresses.
@@ -241,32 +235,36 @@ public final class Upstream {
         let name = settings.name
         connectError = "\(error)"
         let text = hasOld ? "cannot find addresses; the old ones stay" : "cannot find addresses"
-        logLimiter.note(text, about: "\(name) \(error)", ("upstream", name), ("reason", "\(error)"))
+        logLimiter.note(text, about: "\(name) \(error)", [("upstream", name), ("reason", "\(error)")])
     }
 
     /// The upstream went beyond a limit of HTTP/2.
     func exceeded(_ limit: HTTP2Limit, at address: SocketAddress) {
-        countExceeded(limit)
+        events.exceeded(limit)
         let label = limit.label.label.description
         logLimiter.note(
             "upstream exceeded an HTTP/2 limit",
             about: "\(settings.name) \(label)",
-            ("upstream", settings.name),
-            ("address", "\(address)"),
-            ("limit", label),
-            ("reason", limit.text)
+            [
+                ("upstream", settings.name),
+                ("address", "\(address)"),
+                ("limit", label),
+                ("reason", limit.text),
+            ]
         )
     }
 
     /// Counts and logs a connection that begins no more calls because callers canceled too many on it.
     func retired(at address: SocketAddress) {
-        countRetired()
+        events.retired()
         logLimiter.note(
             "retired a connection to an upstream",
             about: settings.name,
-            ("upstream", settings.name),
-            ("address", "\(address)"),
-            ("reason", "callers have canceled too many calls on it")
+            [
+                ("upstream", settings.name),
+                ("address", "\(address)"),
+                ("reason", "callers have canceled too many calls on it"),
+            ]
         )
     }
 
@@ -285,7 +283,7 @@ public final class Upstream {
         connectError = reason
         // It may have an address in it, and what is about another is another matter.
         let subject = balancer == nil ? name : reason
-        logLimiter.note("cannot connect to upstream", about: subject, ("upstream", name), ("reason", reason))
+        logLimiter.note("cannot connect to upstream", about: subject, [("upstream", name), ("reason", reason)])
     }
 
     /// The only version that the upstream speaks, as far as is known.

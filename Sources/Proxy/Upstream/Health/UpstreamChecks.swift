@@ -41,7 +41,7 @@ final class UpstreamChecks {
             network: SystemNetwork(),
             names: names,
             counter: WorkerCounters().upstream("health"),
-            exceeded: { _ in },
+            events: .uncounted,
             logLimiter: LogLimiter(loop: context.loop) { _ in },
             tls: plan.tls
         )
