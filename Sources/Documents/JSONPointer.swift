@@ -71,7 +71,7 @@ extension JSONValue {
 
     private func children(_ token: String, or other: String) -> [JSONValue] {
         switch self {
-        case .array(let items): items.indices.filter { token == "*" || token == String($0) }.map { items[$0] }
+        case .array(let items): Array(items[items.places(of: token)])
         case .object(let members):
             members.filter { token == "*" || token.isSame(as: $0.name) || other.isSame(as: $0.name) }.map(\.value)
         case .null, .bool, .integer, .number, .string: []
@@ -86,7 +86,7 @@ extension JSONValue {
         let (rest, otherRest) = (tokens.dropFirst(), others.dropFirst())
         switch self {
         case .array(var items):
-            for index in items.indices where token == "*" || token == String(index) {
+            for index in items.places(of: token) {
                 items[index].replace(rest, otherRest, by: value)
             }
             self = .array(items)
@@ -119,7 +119,7 @@ extension JSONValue {
         switch self {
         case .array(var items):
             var isSet = true
-            for index in items.indices where token == "*" || token == String(index) {
+            for index in items.places(of: token) {
                 isSet = items[index].set(tokens.dropFirst(), to: value) && isSet
             }
             self = .array(items)
@@ -153,10 +153,12 @@ extension JSONValue {
         let rest = tokens.dropFirst()
         switch self {
         case .array(var items):
+            let places = items.places(of: token)
             if rest.isEmpty {
-                items = items.enumerated().filter { token != "*" && token != String($0.offset) }.map(\.element)
+                items.removeSubrange(places)
+            } else {
+                for index in places { items[index].remove(rest) }
             }
-            for index in items.indices where token == "*" || token == String(index) { items[index].remove(rest) }
             self = .array(items)
         case .object(var members):
             if rest.isEmpty { members.removeAll { token == "*" || token.isSame(as: $0.name) } }
@@ -171,7 +173,15 @@ extension JSONValue {
     /// The member of an object with this name, or the item of an array at this index.
     public func child(_ token: String) -> JSONValue? {
         guard case .array(let items) = self else { return self[token] }
-        guard let index = Int(token), token == String(index), items.indices.contains(index) else { return nil }
-        return items[index]
+        return token == "*" ? nil : items.places(of: token).first.map { items[$0] }
+    }
+}
+
+extension [JSONValue] {
+    /// Returns the indices that a token stands for: each for `*`, and none for what is no index, such as `01`.
+    fileprivate func places(of token: String) -> Range<Int> {
+        guard token != "*" else { return indices }
+        guard let index = Int(token), indices.contains(index), token == String(index) else { return 0..<0 }
+        return index..<index + 1
     }
 }

@@ -8,6 +8,8 @@ public struct ListedCompressions: Sendable {
     private var listed = UInt8(1) << Compression.identity.rawValue
     private var excluded: UInt8 = 0
     private var hasWildcard = false
+    /// The maximum number of names that Martlet does not know; later ones count as not listed.
+    private static let maxOthers = 16
     /// The names that Martlet does not know.
     private var others: [[UInt8]] = []
 
@@ -23,7 +25,7 @@ public struct ListedCompressions: Sendable {
             if name.equals("*") {
                 hasWildcard = !item.isExcluded
             } else if compression == .unknown {
-                if !item.isExcluded { others.append(name.array) }
+                if !item.isExcluded, others.count < Self.maxOthers { others.append(name.array) }
             } else if item.isExcluded {
                 excluded |= 1 << compression.rawValue
             } else {

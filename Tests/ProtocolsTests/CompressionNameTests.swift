@@ -37,7 +37,9 @@ import Testing
         (["gzip;q=0"], "gzip", false), (["gzip;q=0, *"], "gzip", false), (["gzip;q=0, *"], "br", true),
         (["*, br;q=0"], "br", false), (["gzip, *;q=0"], "gzip", true), (["gzip;q=0.001"], "gzip", true),
         (["Foo"], "fOO", true), (["foo"], "bar", false), (["foo;q=0"], "foo", false), ([""], "gzip", false),
-        (["identity;q=0"], "identity", true),
+        (["identity;q=0"], "identity", true), (["a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,foo"], "foo", true),
+        (["a,b,c,d,e,f,g,h", "i,j,k,l,m,n,o,p,foo,gzip"], "foo", false),
+        (["a,b,c,d,e,f,g,h", "i,j,k,l,m,n,o,p,foo,gzip"], "gzip", true),
     ])
     func `a list has a compression in any spelling`(_ fields: [String], _ name: String, _ isListed: Bool) {
         var list = ListedCompressions()

@@ -61,6 +61,23 @@ import Testing
         #expect(problems("redact: \(options)") == [error])
     }
 
+    @Test func `a body that is too long is not kept`() {
+        let budget = CopyBudget()
+        let kilobytes = [UInt8](repeating: 0x20, count: 1024)
+        do {
+            let body = RedactedBody(budget)
+            for _ in 0..<32 { body.add(kilobytes.span) }
+            #expect(budget.held == 32 * 1024)
+            body.add(made: kilobytes.span)
+            #expect(budget.held > 33 * 1024)
+            let small = RedactedBody(budget)
+            small.add(kilobytes.span)
+            for _ in 0..<32 { body.add(kilobytes.span) }
+            #expect(budget.held == 1024)
+        }
+        #expect(budget.held == 0)
+    }
+
     @Test func `the log shows headers, but not those that are redacted`() {
         let log = TemporaryLog()
         let chain = "{log: {to: \(log.path), headers: [X-Tenant, Authorization, x-session, x-none]}}"

@@ -1,39 +1,65 @@
 /// Values that are masked wherever a text repeats them, whatever they look like.
+///
+/// Callers choose most of them, and each is looked for in the whole text, so their number and length are limited.
 public struct KnownSecrets: Sendable {
     /// The length of the shortest value that is masked where it is a word of its own.
     public static let minWord = 3
+    /// The maximum number of values, besides those of the configuration.
+    public static let maxCount = 256
+    /// The maximum length of these values together.
+    public static let maxBytes = 16 * 1024
 
+    /// The values of the configuration.
+    private var configured: Set<[UInt8]> = []
     private var parts: Set<[UInt8]> = []
     private var words: Set<[UInt8]> = []
+    private var bytes = 0
+    /// Whether the set has all values that were added to it.
+    public private(set) var isComplete = true
 
     /// Creates a set of these values.
     public init(_ values: [[UInt8]] = []) {
         formUnion(values)
     }
 
+    /// Creates a set of values of the configuration, which may be any number.
+    public init(configured values: [[UInt8]]) {
+        configured = Set(values.filter { $0.count >= MaskedText.minSecret })
+    }
+
     /// Adds values; shorter ones than `MaskedText.minSecret` are left out, because they are often ordinary words.
     public mutating func formUnion(_ values: some Sequence<[UInt8]>) {
-        for value in values where value.count >= MaskedText.minSecret { parts.insert(value) }
+        for value in values where value.count >= MaskedText.minSecret { insert(value, to: \.parts) }
     }
 
     /// Adds a value that the configuration names, so that one of at least `minWord` bytes counts, too.
     public mutating func insert(named value: [UInt8]) {
-        if value.count >= MaskedText.minSecret {
-            parts.insert(value)
-        } else if value.count >= Self.minWord {
-            words.insert(value)
-        }
+        guard value.count >= Self.minWord else { return }
+        insert(value, to: value.count >= MaskedText.minSecret ? \.parts : \.words)
     }
 
     /// Adds the values of another set.
     public mutating func formUnion(_ other: KnownSecrets) {
-        parts.formUnion(other.parts)
-        words.formUnion(other.words)
+        configured.formUnion(other.configured)
+        for value in other.parts { insert(value, to: \.parts) }
+        for value in other.words { insert(value, to: \.words) }
+        if !other.isComplete { isComplete = false }
     }
 
-    /// The places of the values in a text.
+    /// Adds a value if there is room for it.
+    private mutating func insert(_ value: [UInt8], to set: WritableKeyPath<KnownSecrets, Set<[UInt8]>>) {
+        guard isComplete, !configured.contains(value), !self[keyPath: set].contains(value) else { return }
+        guard parts.count + words.count < Self.maxCount, bytes + value.count <= Self.maxBytes else {
+            isComplete = false
+            return
+        }
+        self[keyPath: set].insert(value)
+        bytes += value.count
+    }
+
+    /// Returns the ranges of the values in a text.
     func ranges(in text: [UInt8]) -> [Range<Int>] {
-        parts.flatMap { Self.places(of: $0, in: text) }
+        configured.flatMap { Self.places(of: $0, in: text) } + parts.flatMap { Self.places(of: $0, in: text) }
             + words.flatMap { Self.places(of: $0, in: text).filter { Self.isWord($0, in: text) } }
     }
 

@@ -24,7 +24,17 @@ public enum MaskedText {
     public static func mayHide(_ text: Span<UInt8>) -> Bool {
         hasScheme(text) || text.firstIndex(of: UInt8(ascii: "=")) != nil
             || text.firstIndex(of: UInt8(ascii: "@")) != nil
-            || text.firstIndex(of: UInt8(ascii: "%")) != nil || text.firstIndex(of: UInt8(ascii: "J")) != nil
+            || text.firstIndex(of: UInt8(ascii: "%")) != nil || hasToken(text)
+    }
+
+    /// Whether a text has the first letters of a JSON Web Token, `eyJ`.
+    private static func hasToken(_ text: Span<UInt8>) -> Bool {
+        var start = 2
+        while let index = text.firstIndex(of: UInt8(ascii: "J"), from: start) {
+            if text[index - 1] == UInt8(ascii: "y"), text[index - 2] == UInt8(ascii: "e") { return true }
+            start = index + 1
+        }
+        return false
     }
 
     /// Whether a text may begin with the name of a scheme, such as `Bearer`.
@@ -42,7 +52,7 @@ public enum MaskedText {
     ///   - text: The text.
     ///   - form: The form of the text.
     ///   - parameter: A name whose values are masked, too, or `nil`.
-    ///   - secrets: Values that are masked wherever they are, also behind escapes.
+    ///   - secrets: Values that are masked wherever they are, with escapes or without.
     /// - Returns: The text to show, or `nil`.
     public static func masked(
         _ text: [UInt8],
@@ -67,7 +77,7 @@ public enum MaskedText {
         return shown + text[end...]
     }
 
-    /// The ranges in order, those that overlap or touch as one.
+    /// Returns the ranges in order, those that overlap or touch as one.
     private static func union(of ranges: [Range<Int>]) -> [Range<Int>] {
         ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { union, range in
             if let last = union.last, range.lowerBound <= last.upperBound {
@@ -86,14 +96,15 @@ public enum MaskedText {
 
     /// Returns a body of `multipart/form-data` with `***` for its credentials, or `nil` if there are none.
     ///
-    /// A body without a part, as one with another boundary, is masked as a whole.
+    /// A body without a part, as one with another boundary, is masked as a whole; so is one whose boundary is too long.
     public static func maskedForm(_ body: [UInt8], boundary: [UInt8]) -> [UInt8]? {
-        let parts = MultipartScan(body, boundary: boundary).parts
+        let isValid = boundary.count <= MultipartScan.maxBoundary
+        let parts = isValid ? MultipartScan(body, boundary: boundary).parts : []
         guard !parts.isEmpty || body.isEmpty else { return Array("\(mask)".utf8) }
         return masked(body, parts.flatMap { secretRanges(of: $0, in: body) })
     }
 
-    /// The boundary that a content type names; empty if it names none.
+    /// Returns the boundary that a content type names; empty if it names none.
     public static func boundary(in contentType: [UInt8]) -> [UInt8] {
         MultipartScan.parameters(of: contentType).first { $0.name == "boundary" }?.value ?? []
     }
@@ -132,7 +143,7 @@ public enum MaskedText {
         return ranges
     }
 
-    /// The bytes that a text with escapes stands for.
+    /// Returns the bytes that a text with escapes stands for.
     static func decoded(_ escaped: ArraySlice<UInt8>) -> [UInt8] {
         let span = escaped.span
         var (plain, index) = ([UInt8](), 0)

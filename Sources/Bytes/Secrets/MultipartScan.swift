@@ -12,6 +12,9 @@ struct MultipartScan {
         let content: Range<Int>
     }
 
+    /// The length of the longest boundary (RFC 2046 §5.1.1).
+    static let maxBoundary = 70
+
     private let body: [UInt8]
     private let delimiter: [UInt8]
 
@@ -31,7 +34,7 @@ struct MultipartScan {
         return parts
     }
 
-    /// The next delimiter at the start of a line.
+    /// Returns the next delimiter at the start of a line.
     private func nextDelimiter(from start: Int) -> Range<Int>? {
         var start = start
         while let range = body.firstRange(of: delimiter, from: start) {
@@ -41,13 +44,13 @@ struct MultipartScan {
         return nil
     }
 
-    /// The index behind the line that has `start`.
+    /// Returns the index after the line that has `start`.
     private func lineEnd(from start: Int) -> Int? {
         guard start <= body.count else { return nil }
         return body.span.firstIndex(of: 0x0a, from: start).map { $0 + 1 }
     }
 
-    /// The end of a content: the line break before a delimiter belongs to that.
+    /// Returns the end of a content, without the line break that belongs to the delimiter after it.
     private func contentEnd(before delimiter: Int) -> Int {
         delimiter >= 2 && body[delimiter - 2] == 0x0d ? delimiter - 2 : max(0, delimiter - 1)
     }
@@ -75,20 +78,26 @@ struct MultipartScan {
         )
     }
 
-    /// The parameters in the value of a field: their names in small letters, and their values without quotes.
+    /// Returns the parameters in the value of a field: their names in small letters, and their values without quotes.
+    ///
+    /// A parameter without `=` is left out.
     static func parameters(of field: [UInt8]) -> [(name: String, value: [UInt8])] {
         var (parameters, index) = ([(name: String, value: [UInt8])](), 0)
         while let semicolon = field.span.firstIndex(of: UInt8(ascii: ";"), from: index) {
-            let end = field[semicolon...].firstIndex(of: UInt8(ascii: "=")) ?? field.count
-            let name = String(decoding: field[(semicolon + 1)..<end].map(\.lowercasedASCII), as: UTF8.self)
+            index = semicolon + 1
+            guard let end = field[index...].firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") })
+            else { break }
+            let name = String(decoding: field[index..<end].map(\.lowercasedASCII), as: UTF8.self)
+            index = end
+            guard field[end] == UInt8(ascii: "=") else { continue }
             let value: [UInt8]
-            (value, index) = Self.value(field, from: min(end + 1, field.count))
+            (value, index) = Self.value(field, from: end + 1)
             parameters.append((name.filter { $0 != " " && $0 != "\t" }, value))
         }
         return parameters
     }
 
-    /// The value that begins at `start`, and its end.
+    /// Returns the value that begins at `start`, and its end.
     private static func value(_ field: [UInt8], from start: Int) -> ([UInt8], Int) {
         var index = field[start...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? field.count
         guard index < field.count, field[index] == UInt8(ascii: "\"") else {

@@ -40,7 +40,10 @@ struct SecretScan {
 
     private static let schemeNames = ["bearer", "basic", "negotiate", "ntlm", "dpop"].map { Array($0.utf8) }
 
-    /// The credentials behind the name of a scheme (RFC 9110 §11.4), such as `Bearer`.
+    /// The length of the longest word that is looked into; a longer one is masked, so that no word is read again and again.
+    private static let maxWord = 256
+
+    /// The credentials after the name of a scheme (RFC 9110 §11.4), such as `Bearer`.
     var schemes: [Range<Int>] {
         guard text.contains(where: \.isSchemeGap) else { return [] }
         let small = text.map(\.lowercasedASCII)
@@ -53,21 +56,27 @@ struct SecretScan {
                     found.upperBound < text.count, text[found.upperBound].isSchemeGap
                 else { continue }
                 let first = text[found.upperBound...].firstIndex { !$0.isSchemeGap } ?? text.count
-                let end = text[first...].firstIndex { !$0.isInToken68 } ?? text.count
-                if isCredential(first..<end) { ranges.append(first..<end) }
+                let word = text[first...].prefix(Self.maxWord).prefix { $0.isInToken68 }
+                guard word.count == Self.maxWord else {
+                    if isCredential(word) { ranges.append(word.indices) }
+                    continue
+                }
+                let end = text[word.endIndex...].firstIndex { !$0.isInToken68 } ?? text.count
+                ranges.append(first..<end)
+                // The name of another scheme may end the word.
+                start = max(start, end - name.count)
             }
         }
         return ranges
     }
 
-    /// Whether a word behind the name of a scheme is a credential, and neither a parameter nor plain words.
-    private func isCredential(_ range: Range<Int>) -> Bool {
-        let word = text[range]
+    /// Whether a word after the name of a scheme is a credential, and neither a parameter nor plain words.
+    private func isCredential(_ word: ArraySlice<UInt8>) -> Bool {
         let plain = word.prefix { $0 != UInt8(ascii: "=") }
         guard word.count >= MaskedText.minSecret, word[plain.endIndex...].allSatisfy({ $0 == UInt8(ascii: "=") }) else {
             return false
         }
-        let isQuotedNext = range.upperBound < text.count && text[range.upperBound] == UInt8(ascii: "\"")
+        let isQuotedNext = word.endIndex < text.count && text[word.endIndex] == UInt8(ascii: "\"")
         if plain.endIndex < word.endIndex, isQuotedNext { return false }
         if word.count >= 24 || plain.endIndex < word.endIndex { return true }
         let isMixed = zip(word, word.dropFirst()).contains { $0.isSmall && $1.isCapital }

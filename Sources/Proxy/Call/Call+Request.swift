@@ -139,6 +139,7 @@ extension Call {
     }
 
     private func requestMessageLeaves(_ message: Message, _ bytes: Span<UInt8>) {
+        if let redactedBody, message.isChanged { message.withPayload(or: bytes) { redactedBody.add(made: $0) } }
         guard flows.request.form == .bare else {
             return write(message, bytes, .request) { sendUpstream($0) }
         }

@@ -264,6 +264,7 @@ extension Call {
     }
 
     private func add(_ payload: [UInt8], behind message: Message, _ index: Int, _ direction: Direction) {
+        if direction == .request { redactedBody?.add(made: payload.span) }
         let queue = worker.acquireQueue()
         queue.append(payload)
         let new = Message(direction, isBare: false, queues: worker.context.queues)

@@ -11,7 +11,7 @@ internal import RPC
 public struct CallMask {
     private let call: Call
     private let secrets: KnownSecrets
-    /// Whether messages of the upstream's errors are hidden, because they may repeat parts of messages that are not known.
+    /// Whether messages of the upstream's errors are hidden, because they may repeat values that are not known.
     private let hidesErrors: Bool
 
     /// Collects the credentials of a call.
@@ -26,11 +26,11 @@ public struct CallMask {
             }
             secrets.formUnion(Self.parameters(head.query, besides: call.hiddenParameter))
         }
-        var isComplete = true
+        var isComplete = secrets.isComplete
         if call.redactions.hasPointers {
             let redacted = call.redactedValues
             secrets.formUnion(redacted.secrets)
-            isComplete = redacted.isComplete
+            isComplete = secrets.isComplete && redacted.isComplete
         }
         hidesErrors = !isComplete && !call.response.isOwn
         self.secrets = secrets
@@ -52,7 +52,7 @@ public struct CallMask {
         hidesErrors && !message.isEmpty ? "\(MaskedText.mask)" : text(message)
     }
 
-    /// Whether bytes have credentials in them.
+    /// Returns whether bytes have credentials in them.
     public func finds(in bytes: [UInt8]) -> Bool { MaskedText.masked(bytes, secrets: secrets) != nil }
 
     // MARK: Bodies of errors
@@ -74,7 +74,7 @@ public struct CallMask {
         case .null, .bool: return value
         case .integer, .number: return finds(in: value.bytes) ? .string("\(MaskedText.mask)") : value
         case .array(let items): return .array(items.map(masked))
-        case .object(let members): return .object(members.map { JSONValue.Member($0.name, masked($0.value)) })
+        case .object(let members): return .object(members.map { JSONValue.Member(text($0.name), masked($0.value)) })
         case .string(let text):
             if let bytes = Base64.decode(Array(text.utf8).span), finds(in: bytes) {
                 return .string("\(MaskedText.mask)")
@@ -98,7 +98,8 @@ public struct CallMask {
         }
         // The details of an error repeat its message.
         if name.hasSuffix(Self.binary), let bytes = Base64.decode(value) {
-            return finds(in: bytes) ? Self.mask : value.array
+            let isHidden = hidesErrors && name.equals("grpc-status-details-bin")
+            return isHidden || finds(in: bytes) ? Self.mask : value.array
         }
         return text(value.array)
     }
@@ -106,7 +107,7 @@ public struct CallMask {
     private static let mask = Array("\(MaskedText.mask)".utf8)
     private static let binary = Array("-bin".utf8)
 
-    /// The credentials in the value of a header, which may begin with a scheme.
+    /// Returns the credentials in the value of a header, which may begin with a scheme.
     private static func credentials(_ value: [UInt8]) -> [[UInt8]] {
         guard let space = value.firstIndex(of: UInt8(ascii: " ")) else { return [] }
         let credentials = Array(value[space...].drop { $0 == UInt8(ascii: " ") })
@@ -116,13 +117,14 @@ public struct CallMask {
             + plain.split(separator: UInt8(ascii: ":"), maxSplits: 1).dropFirst().map(Array.init)
     }
 
+    /// Returns the values of the cookies in the value of a header.
     private static func cookieValues(_ value: [UInt8]) -> [[UInt8]] {
         value.split(separator: UInt8(ascii: ";")).compactMap { cookie in
             cookie.firstIndex(of: UInt8(ascii: "=")).map { Array(cookie[($0 + 1)...]) }
         }
     }
 
-    /// The values of the parameters of a query that are masked, as they are and without escapes.
+    /// Returns the values of the parameters of a query that are masked, as they are and without escapes.
     private static func parameters(_ query: Span<UInt8>, besides hidden: String?) -> [[UInt8]] {
         var (values, start): ([[UInt8]], Int) = ([], 0)
         while let parameter = QueryParameter(in: query, at: &start) {

@@ -12,7 +12,7 @@ public struct FormBody: Equatable, Sendable {
     private let kind: Kind
     private let isCompressed: Bool
 
-    /// Reads the head of the body, or returns `nil` if that is no form.
+    /// Reads the head of a body; `nil` if the body is not a form.
     init?(_ head: HTTPHead) {
         guard let index = head.first(.contentType) else { return nil }
         let value = head.value(at: index).array
@@ -29,7 +29,7 @@ public struct FormBody: Equatable, Sendable {
 
     /// Returns a body without the fields that are named like credentials, or `nil` if it has none.
     ///
-    /// One that is compressed cannot be looked into, and is masked as a whole.
+    /// A compressed body is masked as a whole.
     public func masked(_ body: [UInt8], isDecompressed: Bool = false) -> [UInt8]? {
         guard !isCompressed || isDecompressed else { return body.isEmpty ? nil : Array("\(MaskedText.mask)".utf8) }
         return switch kind {
@@ -40,7 +40,7 @@ public struct FormBody: Equatable, Sendable {
 }
 
 extension Call {
-    /// The form in a body with this head, or `nil` if that has none.
+    /// Returns the form in a body with this head, or `nil` if the body is not a form.
     public func form(of head: HTTPHead) -> FormBody? { rpcProtocol == .http ? FormBody(head) : nil }
 
     /// Returns the body of the request without the fields that are named like credentials, or `nil` if it has none.

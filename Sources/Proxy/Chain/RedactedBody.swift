@@ -1,26 +1,42 @@
 internal import Bytes
 internal import Compressors
+internal import Documents
 internal import Protocols
 internal import RPC
 
-/// The body of a request of whose messages `redact` masks parts: an error message may repeat them.
+/// The request body of a call with redacted message parts, kept because an error may repeat them.
 ///
-/// The body is only kept; its messages are read when a text is written. Belongs to the worker's thread.
+/// What interceptors send in its place is kept, too. Messages are read when a text is written. Belongs to the worker's thread.
 final class RedactedBody {
     /// The values that are masked, as far as they are known.
     struct Values {
-        var secrets = KnownSecrets()
-        /// Whether every message could be read.
-        var isComplete = true
+        private(set) var secrets = KnownSecrets()
+        private var hasAll = true
+
+        /// Whether every message could be read, and every value is among them.
+        var isComplete: Bool { hasAll && secrets.isComplete }
+
+        /// Adds the values of a message; `nil` is one that cannot be read.
+        mutating func add(_ message: JSONValue?, _ redactions: Redactions) {
+            if let message { redactions.collect(from: message, into: &secrets) } else { hasAll = false }
+        }
     }
 
     /// The maximum number of bytes that are kept of a body.
     private static let maxBytes = 64 * 1024
+    /// The bytes that an array needs besides its elements, so that many empty messages count.
+    private static let overhead = 32
     /// The maximum number of bytes that all messages have without compression.
     private static let maxPlain = 1 << 20
 
-    private var body = MessageFinder.Found()
-    /// The values that were read, until more of the body comes.
+    private var body: [UInt8] = []
+    /// The messages that interceptors have made, without compression.
+    private var made: [[UInt8]] = []
+    /// How many bytes are kept.
+    private var held = 0
+    /// Whether all bytes are kept; if not, none are.
+    private var isWhole = true
+    /// The values that were read, until more bytes are received.
     private var values: Values?
     private let budget: CopyBudget
 
@@ -28,17 +44,31 @@ final class RedactedBody {
         self.budget = budget
     }
 
-    deinit { budget.add(-body.bytes.count) }
+    deinit { budget.add(-held) }
 
-    /// Adds bytes that have come.
+    /// Adds bytes that have been received.
     func add(_ bytes: Span<UInt8>) {
-        let before = body.bytes.count
-        body.add(bytes, max: budget.room(Self.maxBytes))
-        budget.add(body.bytes.count - before)
-        values = nil
+        if hold(bytes.count) { body.append(copy: bytes) }
     }
 
-    /// Returns the values that are masked in the messages that have come.
+    /// Adds a message that an interceptor sends in place of another, or after it.
+    func add(made message: Span<UInt8>) {
+        if hold(message.count + Self.overhead) { made.append(message.array) }
+    }
+
+    /// Takes room for more bytes; without room, releases all, since an incomplete body is of no use.
+    private func hold(_ count: Int) -> Bool {
+        values = nil
+        guard isWhole else { return false }
+        isWhole = held + count <= budget.room(Self.maxBytes)
+        let change = isWhole ? count : -held
+        held += change
+        budget.add(change)
+        if !isWhole { (body, made) = ([], []) }
+        return isWhole
+    }
+
+    /// Returns the values that are masked in the messages that have been received or made.
     func values(of call: Call) -> Values {
         if let values { return values }
         let new = read(call)
@@ -49,16 +79,17 @@ final class RedactedBody {
     private func read(_ call: Call) -> Values {
         var reader = Reader(call: call)
         var finder = MessageFinder(call.rpcProtocol, .request)
-        finder.add(body.bytes.span, max: Self.maxBytes) { reader.read($0) }
+        finder.add(body.span, max: Self.maxBytes) { reader.read($0) }
         finder.end(isRPC: false) { reader.read($0) }
-        if !body.isWhole || !finder.isBetweenMessages { reader.values.isComplete = false }
+        for message in made { reader.read(plain: message) }
+        if !isWhole || !finder.isBetweenMessages { reader.missed() }
         return reader.values
     }
 
     /// Reads messages one after another.
     private struct Reader {
         let call: Call
-        var values = Values()
+        private(set) var values = Values()
         private var room = RedactedBody.maxPlain
 
         init(call: Call) { self.call = call }
@@ -66,14 +97,19 @@ final class RedactedBody {
         mutating func read(_ message: MessageFinder.Found) {
             guard message.count > 0 else { return }
             let bytes = ShownMessage.payload(of: message, call.requestCompression, call, limit: room)
-            room -= bytes?.count ?? 0
-            // One that is not of its type may have the same parts by other names.
-            guard let bytes, room > 0, let value = call.json(bytes.span, .request) else {
-                values.isComplete = false
-                return
-            }
-            call.redactions.collect(from: value, into: &values.secrets)
+            if let bytes { read(plain: bytes) } else { missed() }
         }
+
+        /// Reads a message without compression.
+        mutating func read(plain bytes: [UInt8]) {
+            guard !bytes.isEmpty else { return }
+            room -= bytes.count
+            // One that is not of its type may have the same parts by other names.
+            values.add(room > 0 ? call.json(bytes.span, .request) : nil, call.redactions)
+        }
+
+        /// Notes that a message cannot be read.
+        mutating func missed() { values.add(nil, call.redactions) }
     }
 }
 
@@ -88,8 +124,8 @@ extension Call {
     var redactedValues: RedactedBody.Values {
         var values = redactedBody?.values(of: self) ?? RedactedBody.Values()
         if redactions.hasPointers, let message = queryMessage {
-            let value = ShownMessage.payload(of: message, requestCompression, self).flatMap { json($0.span, .request) }
-            if let value { redactions.collect(from: value, into: &values.secrets) } else { values.isComplete = false }
+            let payload = ShownMessage.payload(of: message, requestCompression, self)
+            values.add(payload.flatMap { json($0.span, .request) }, redactions)
         }
         return values
     }

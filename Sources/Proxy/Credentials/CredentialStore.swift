@@ -70,11 +70,12 @@ public final class CredentialStore {
     /// Those of single callers are not among them: there may be many.
     var secrets: KnownSecrets {
         if let collected { return collected }
-        var secrets = KnownSecrets()
+        var values: [[UInt8]] = []
         for credential in credentials.values where credential.naming != .never {
-            secrets.formUnion([credential.value ?? []])
-            for case .value(let secret) in credential.source.secrets { secrets.formUnion([secret]) }
+            values.append(credential.value ?? [])
+            for case .value(let secret) in credential.source.secrets { values.append(secret) }
         }
+        let secrets = KnownSecrets(configured: values)
         collected = secrets
         return secrets
     }

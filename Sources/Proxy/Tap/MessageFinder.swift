@@ -18,7 +18,7 @@ struct MessageFinder {
 
         mutating func add(_ more: Span<UInt8>, max: Int) {
             // One that has lost something stays without what follows.
-            if isWhole { bytes += more.extracting(0..<min(more.count, Swift.max(0, max - count))).array }
+            if isWhole { bytes.append(copy: more.extracting(0..<min(more.count, Swift.max(0, max - count)))) }
             count += more.count
         }
     }

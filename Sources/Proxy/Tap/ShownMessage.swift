@@ -11,12 +11,12 @@ struct ShownMessage {
         case json([UInt8])
         case text([UInt8])
         case binary([UInt8])
-        /// Nobody knows whether something in it is to be kept out.
+        /// A message that may have parts which are not shown.
         case withheld
     }
 
     let content: Content
-    /// How many bytes the message has, as it was sent.
+    /// The number of bytes of the message, as it was sent.
     let count: Int
     /// Whether its end is missing.
     let isCut: Bool
@@ -28,7 +28,7 @@ struct ShownMessage {
     ///   - compression: how it may be compressed.
     ///   - direction: who has sent it.
     ///   - call: its call.
-    ///   - isError: whether it is the error of a unary Connect call, whose details are other messages, or of plain HTTP.
+    ///   - isError: whether the message is the error of a unary Connect call, whose details are other messages, or of plain HTTP.
     ///   - form: the form in it, if it is one.
     init(
         _ found: MessageFinder.Found,
@@ -40,7 +40,7 @@ struct ShownMessage {
     ) {
         count = found.count
         isCut = !found.isWhole
-        let isCompressed = call.rpcProtocol.hasEnvelopes ? found.isCompressed : compression != .identity
+        let isCompressed = Self.isCompressed(found, compression, call)
         guard found.isWhole else {
             content =
                 call.redactions.hasPointers || isCompressed && form != nil
@@ -50,7 +50,7 @@ struct ShownMessage {
         let payload = Self.payload(of: found, compression, call)
         if let value = payload.flatMap({ Self.json($0.span, direction, call, isError: isError) }) {
             var shown = call.redactions.masked(value)
-            // Nobody knows what is in them.
+            // The types of details are not known.
             if isError, call.redactions.hasPointers, shown["details"] != nil, let place = JSONPointer("/details") {
                 shown.replace(place, by: .string("\(Redactions.mask)"))
             }
@@ -64,21 +64,23 @@ struct ShownMessage {
         }
     }
 
-    /// The payload of a message that has come whole, without its compression; none if that cannot be undone.
+    /// Returns whether a message is compressed: in envelopes, each says so; otherwise, the head does.
+    private static func isCompressed(_ found: MessageFinder.Found, _ compression: Compression, _ call: Call) -> Bool {
+        call.rpcProtocol.hasEnvelopes ? found.isCompressed : compression != .identity
+    }
+
+    /// Returns the payload of a whole message without its compression; `nil` if that cannot be undone.
     static func payload(
         of found: MessageFinder.Found,
         _ compression: Compression,
         _ call: Call,
         limit: Int = MessageFinder.maxBytes * 4
     ) -> [UInt8]? {
-        let isCompressed = call.rpcProtocol.hasEnvelopes ? found.isCompressed : compression != .identity
-        guard isCompressed, found.count > 0 else { return found.bytes }
+        guard isCompressed(found, compression, call), found.count > 0 else { return found.bytes }
         return decompressed(found.bytes, compression, call, limit: limit)
     }
 
-    /// A message as JSON.
-    ///
-    /// One that is not of its type has other names perhaps than those that are to be masked.
+    /// Returns a message as JSON, or `nil` if it is not of its type, since it may have other names than those that are masked.
     private static func json(
         _ payload: Span<UInt8>,
         _ direction: Direction,
@@ -106,12 +108,12 @@ struct ShownMessage {
         return plain(isError && isText(shown) ? CallMask(call).error(shown) : shown)
     }
 
-    /// Text is what people can read.
+    /// Returns bytes as text, if people can read them.
     static func plain(_ bytes: [UInt8]) -> Content {
         isText(bytes) ? .text(bytes) : .binary(bytes)
     }
 
-    /// Whether bytes are UTF-8 without control characters but for line feeds and tabs.
+    /// Returns whether bytes are UTF-8 without control characters but for line feeds and tabs.
     static func isText(_ bytes: [UInt8]) -> Bool {
         guard (try? UTF8Span(validating: bytes.span)) != nil else { return false }
         return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x0a || $0 == 0x09 || $0 == 0x0d }

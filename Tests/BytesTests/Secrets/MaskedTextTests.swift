@@ -104,6 +104,8 @@ import Testing
         ("got authorization: Custom x1 y2", "got authorization: ***"),
         ("cookie: a=1; b=2\nhost: h", "cookie: ***\nhost: h"),
         ("AWS4-HMAC-SHA256 Credential=a/b, Signature=0f", "AWS4-HMAC-SHA256 Credential=***, Signature=***"),
+        ("Bearer \(String(repeating: "a=b", count: 100)) c", "Bearer *** c"),
+        ("Bearer \(String(repeating: "a", count: 300))/bearer x1y2z3 c", "Bearer *** *** c"),
     ])
     func `a text shows no credential`(_ text: String, _ shown: String) {
         #expect(MaskedText.masked(text) == shown)
@@ -143,6 +145,39 @@ import Testing
         #expect(MaskedText.masked(text, secrets: secrets) == shown)
     }
 
+    /// Each name stands before all that follows it: looking into the whole rest each time would take minutes.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            (String(repeating: "bearer+", count: 9000), "bearer+***"),
+            (String(repeating: "bearer+a=b", count: 6000), "bearer+***"),
+            (String(repeating: "bearer+", count: 9000) + "=x", "bearer+***"),
+            (String(repeating: "basic ", count: 10_000), String(repeating: "basic ", count: 10_000)),
+        ]
+    )
+    func `a text of names of schemes takes time in proportion to its length`(_ text: String, _ shown: String) {
+        for _ in 0..<10 { #expect(MaskedText.masked(text) == shown) }
+    }
+
+    @Test(arguments: [
+        (1, 6, true), (KnownSecrets.maxCount, 6, true), (KnownSecrets.maxCount + 1, 6, false), (100_000, 6, false),
+        (1, KnownSecrets.maxBytes, true), (1, KnownSecrets.maxBytes + 1, false), (16, 1024, true), (17, 1024, false),
+    ])
+    func `callers add a limited number of values`(_ count: Int, _ length: Int, _ isComplete: Bool) {
+        let values = (0..<count).map { index in
+            Array("\(100_000 + index)".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: length - 6)
+        }
+        var union = KnownSecrets(configured: values)
+        #expect(union.isComplete)
+        union.formUnion(values + values)
+        #expect(union.isComplete)
+        #expect(KnownSecrets(values + values).isComplete == isComplete)
+        union = KnownSecrets([Array("abc123".utf8)])
+        union.formUnion(KnownSecrets(values))
+        #expect(union.isComplete == (isComplete && count < KnownSecrets.maxCount && count * length < KnownSecrets.maxBytes))
+        #expect(MaskedText.masked("abc123", secrets: union) == "***")
+    }
+
     @Test func `a text that is too long to look into is masked as a whole`() {
         let text = [UInt8](repeating: UInt8(ascii: "x"), count: MaskedText.maxText)
         #expect(MaskedText.masked(text) == nil)
@@ -156,11 +191,11 @@ import Testing
     }
 
     @Test func `what needs no look is not masked`() {
-        for text in ["", "/a.B/C", "curl/8.5", "text/html"] {
+        for text in ["", "/a.B/C", "curl/8.5", "text/html", "J", "yJ", "/Jobs/yJ/GetJSON"] {
             #expect(!mayHide(text), "\(text)")
             #expect(MaskedText.masked(Array(text.utf8), .url) == nil)
         }
-        for text in ["?token=x", "http://u:p@h", Self.jwt, "%3Ftoken%3Dx", "Bearer x1y2z3"] {
+        for text in ["?token=x", "http://u:p@h", Self.jwt, "/J/yJ/eyJ0", "%3Ftoken%3Dx", "Bearer x1y2z3"] {
             #expect(mayHide(text), "\(text)")
         }
     }

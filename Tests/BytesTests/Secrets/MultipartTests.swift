@@ -18,6 +18,8 @@ import Testing
     @Test(arguments: [
         ("Content-Disposition: form-data; name=\"password\"", "x1"),
         ("Content-Disposition: form-data; name=password", "x1"),
+        ("Content-Disposition: form-data; x; name=\"password\"", "x1"),
+        ("Content-Disposition: form-data; x;; y ; name=\"password\"; z", "x1"),
         ("content-disposition:form-data;name=\"code\"", "x1"),
         ("CONTENT-DISPOSITION: form-data; filename=\"a;b\"; name=\"api_key\"", "x1"),
         ("Content-Disposition: form-data;\r\n name=\"password\"", "x1"),
@@ -34,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "name=\"note\"", "name=\"note\"; filename=\"password\"", "name=\"token_type\"", "filename=\"name=password\"",
+        "name=\"note\"", "name=\"note\"; filename=\"password\"", "name=\"token_type\"", "name; x=\"password\"", "filename=\"name=password\"",
     ])
     func `other fields stay`(_ parameters: String) {
         #expect(masked(body("Content-Disposition: form-data; \(parameters)", "x1")) == nil)
@@ -53,9 +55,17 @@ import Testing
         #expect(masked("") == nil)
     }
 
+    @Test(arguments: [(70, false), (71, true)])
+    func `a body whose boundary is too long is masked as a whole`(_ length: Int, _ isMasked: Bool) {
+        let boundary = String(repeating: "-", count: length)
+        let form = "--\(boundary)\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--\(boundary)--\r\n"
+        #expect(masked(form, boundary: boundary) == (isMasked ? "***" : nil))
+    }
+
     @Test(arguments: [
         ("multipart/form-data; boundary=b1", "b1"), ("multipart/form-data; charset=a; Boundary=\"b;1\"", "b;1"),
         ("multipart/form-data", ""), ("multipart/form-data; boundary", ""),
+        ("multipart/form-data; x; boundary=b1", "b1"),
     ])
     func `a content type names the boundary`(_ type: String, _ boundary: String) {
         #expect(MaskedText.boundary(in: Array(type.utf8)) == Array(boundary.utf8))

@@ -125,6 +125,8 @@ TYPED, UNTYPED = "/shop.Shop/Pay", "/other.Shop/Pay"
         (UNTYPED, {"note": "n", "cardNumber": ['a"b c1', {"a": "x y z"}]}, 'cannot accept {"note": "n", "cardNumber": ["***", {"a": "***"}]}'),
         (UNTYPED, {"note": "n"}, 'cannot accept {"note": "n"}'),
         (UNTYPED, {"note": LONG, "cardNumber": SECRET}, "***"),
+        (UNTYPED, {"cardNumber": [f"value{i:04}" for i in range(300)]}, "***"),
+        (UNTYPED + "?" + "&".join(f"token{i}=value{i:04}" for i in range(300)), {"note": "n"}, "***"),
         (UNTYPED, [SECRET] * 2, f"cannot accept {json.dumps([SECRET] * 2)}"),
     ],
     ids=lambda value: str(value)[:50],
@@ -142,6 +144,44 @@ def test_errors_repeat_no_part_that_is_masked(start, tap, path, message, shown, 
     (end,) = seen.until("end")
     (recent,) = proxy.admin("/calls/recent").json()["calls"]
     assert end["message"] == recent["message"] == shown
+
+
+@pytest.mark.parametrize("path", [TYPED, UNTYPED])
+@pytest.mark.parametrize(
+    "change, shown",
+    [
+        (f'set: {{ /cardNumber: "{SECRET}" }}', '{"note":"n","cardNumber":"***"}'),
+        (f'replace: {{ json: {{ cardNumber: "{SECRET}" }} }}', '{"cardNumber":"***"}'),
+        (f"replace: {{ text: 'no JSON {SECRET}' }}", "***"),
+    ],
+)
+def test_errors_repeat_no_part_that_an_interceptor_has_put_in(martlet, recorder, types, tap, path, change, shown):
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstream: {recorder(repeating).url}
+        types: {{ files: {types} }}
+        interceptors: [ {REDACT}, message: {{ on: request, {change} }} ]
+        """
+    )
+    seen = tap(proxy)
+    with proxy.http() as http:
+        error = http.post(path, json={"note": "n"}).json()
+    assert SECRET in error["message"]
+    (end,) = seen.until("end")
+    assert end["message"].removeprefix("cannot accept ") == shown
+
+
+def test_errors_name_no_part_that_is_masked(start, tap):
+    error = json.dumps({"code": "aborted", "errors": {SECRET: "invalid"}}).encode()
+    head = b"HTTP/1.1 409 No\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(error)
+    proxy = start(response=head + error)
+    seen = tap(proxy, messages="true")
+    with proxy.http() as http:
+        assert http.post(TYPED, json={"card_number": SECRET}).content == error
+    seen.until("end")
+    (message,) = seen.of("message", direction="response")
+    assert message["json"] == {"code": "aborted", "errors": {"***": "invalid"}}
 
 
 def test_errors_of_martlet_are_shown_whatever_the_message_has(martlet, tap):
