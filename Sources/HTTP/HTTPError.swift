@@ -2,7 +2,7 @@
 public enum HTTPError: Error, CaseIterable, Sendable {
     case requestLine, target, scheme, version, http2Preface, connect, upgrade, expectation
     case statusLine
-    case fieldName, fieldValue, obsoleteFolding, bareLineFeed, bareCarriageReturn, nullByte
+    case fieldName, longFieldName, fieldValue, obsoleteFolding, bareLineFeed, bareCarriageReturn, nullByte
     case missingHost, severalHosts, invalidHost
     case contentLength, contentLengthWithTransferEncoding, transferEncoding
     case chunkSize, chunkEnd
@@ -17,7 +17,7 @@ public enum HTTPError: Error, CaseIterable, Sendable {
         case .version, .http2Preface: 505
         case .connect, .upgrade: 501
         case .expectation: 417
-        case .headTooLarge, .tooManyFields: 431
+        case .headTooLarge, .tooManyFields, .longFieldName: 431
         case .headTimeout: 408
         case .outOfMemory: 503
         default: 400
@@ -37,6 +37,7 @@ public enum HTTPError: Error, CaseIterable, Sendable {
         case .expectation: "the only supported expectation is 100-continue"
         case .statusLine: "the status line is malformed"
         case .fieldName: "a header name is malformed, or has a space before its colon"
+        case .longFieldName: "a header name is longer than 64 KiB, the maximum over HTTP/2"
         case .fieldValue: "a header value contains control characters"
         case .obsoleteFolding: "a header is folded over several lines"
         case .bareLineFeed: "a line ends with LF alone"

@@ -71,7 +71,7 @@ struct HTTP2HeadReader {
         taken += max(field.nameCount, name.count) + field.valueCount + 32
         guard error == nil, let head else { return }
         guard field.value.count <= maxBytes, taken - 32 * head.count <= maxBytes else { return reject(.headTooLarge) }
-        guard field.nameCount == 0 else { return reject(.fieldName) }
+        guard field.nameCount == 0 else { return reject(.longFieldName) }
         if let byte = field.value.first(where: { !HTTP1Grammar.isValue($0) }) {
             return reject(HTTP1Grammar.error(of: byte))
         }

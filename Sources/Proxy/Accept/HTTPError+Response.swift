@@ -7,7 +7,7 @@ extension HTTPError {
     var code: RPCCode {
         switch self {
         case .connect, .upgrade, .version, .http2Preface: .unimplemented
-        case .headTooLarge, .tooManyFields, .outOfMemory: .resourceExhausted
+        case .headTooLarge, .tooManyFields, .longFieldName, .outOfMemory: .resourceExhausted
         case .headTimeout: .deadlineExceeded
         default: .invalidArgument
         }
@@ -36,6 +36,7 @@ extension HTTPError {
         case .expectation: "expectation"
         case .statusLine: "status_line"
         case .fieldName: "field_name"
+        case .longFieldName: "long_field_name"
         case .fieldValue: "field_value"
         case .obsoleteFolding: "obsolete_folding"
         case .bareLineFeed: "bare_line_feed"
