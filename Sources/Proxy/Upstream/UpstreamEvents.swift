@@ -10,5 +10,5 @@ struct UpstreamEvents {
     let shareReached: () -> Void
 
     /// The events of an upstream of Martlet's own, which nobody counts.
-    static let uncounted = UpstreamEvents(exceeded: { _ in }, retired: {}, shareReached: {})
+    static var uncounted: UpstreamEvents { UpstreamEvents(exceeded: { _ in }, retired: {}, shareReached: {}) }
 }
