@@ -15,6 +15,7 @@ final class ResponseDates {
     /// Adds the time at which a response came, unless its head has a date.
     ///
     /// - Parameters:
+    ///   - head: The head of the response.
     ///   - now: The time of the worker's loop.
     ///   - wallTime: The same time as a date, which is read once a second.
     func complete(_ head: HTTPHead, at now: Instant, _ wallTime: @autoclosure () -> WallTime) {

@@ -36,7 +36,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "name=\"note\"", "name=\"note\"; filename=\"password\"", "name=\"token_type\"", "name; x=\"password\"", "filename=\"name=password\"",
+        "name=\"note\"", "name=\"note\"; filename=\"password\"", "name=\"token_type\"", "name; x=\"password\"",
+        "filename=\"name=password\"",
     ])
     func `other fields stay`(_ parameters: String) {
         #expect(masked(body("Content-Disposition: form-data; \(parameters)", "x1")) == nil)

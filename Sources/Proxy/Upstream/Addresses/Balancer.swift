@@ -220,7 +220,7 @@ final class Balancer {
 
     /// The address for an attempt; none if there is none, or each has failed it.
     private func choose(_ attempt: Attempt) -> UpstreamAddress? {
-        let hash = key.flatMap { hash($0, attempt.call) }
+        let hash = key.flatMap { self.hash($0, attempt.call) }
         let needsUntried = attempt.placement?.needsUntried ?? false
         let hasTried = attempt.call.upstreamLeg.address != nil
         var filter = AddressFilter(for: attempt, at: now)
