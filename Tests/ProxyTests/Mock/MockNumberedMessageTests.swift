@@ -90,6 +90,31 @@ import Testing
         }
     }
 
+    @Test func `messages are held with their values only as long as those are read`() {
+        let rules = "{when: {messages: [{/0: 1}, {/0: 1}, {/0: 1}]}, respond: {text: all}}"
+        runProxy(Self.configuration(rules)) { harness in
+            let caller = harness.http2Caller()
+            let message = "[\(Array(repeating: "1", count: 5000).joined(separator: ","))]"
+            caller.send(.say(1, "application/grpc+json"), .data(1, envelope(message)))
+            harness.settle()
+            // An array takes many times the room of its text.
+            func held() -> Int {
+                var bytes = 0
+                harness.worker.forEachCall { bytes += $0.heldBytes }
+                return bytes
+            }
+            let (own, values) = (held(), 5000 * 16)
+            #expect(own > values)
+            caller.send(.data(1, envelope(message)), .data(1, envelope(message)))
+            harness.settle()
+            // The first message and the last one have values, the second one has none.
+            #expect(held() - own > values && held() - own < 2 * values)
+            caller.send(.data(1, "", end: true))
+            #expect(caller.next().hasPrefix("1 HEADERS"))
+            caller.expect("1 DATA \(envelope("all"))", "1 HEADERS/end grpc-status: 0")
+        }
+    }
+
     @Test func `redact holds for messages by number, too`() {
         runProxy(Self.configuration("{respond: {code: not_found, message: 'no {json:1:/pin}'}}")) { harness in
             let caller = harness.http2Caller()
