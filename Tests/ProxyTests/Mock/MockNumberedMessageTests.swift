@@ -100,7 +100,8 @@ import Testing
             // An array takes many times the room of its text.
             func held() -> Int {
                 var bytes = 0
-                harness.worker.forEachCall { bytes += $0.heldBytes }
+                let connections = harness.worker.allAcceptors.flatMap(\.openConnections)
+                for connection in connections { connection.forEachCall { bytes += $0.heldBytes } }
                 return bytes
             }
             let (own, values) = (held(), 5000 * 16)
