@@ -220,7 +220,7 @@ final class Balancer {
 
     /// The address for an attempt; none if there is none, or each has failed it.
     private func choose(_ attempt: Attempt) -> UpstreamAddress? {
-        let hash = key.flatMap { self.hash($0, attempt.call) }
+        let hash = key.flatMap { keyHash($0, attempt.call) }
         let needsUntried = attempt.placement?.needsUntried ?? false
         let hasTried = attempt.call.upstreamLeg.address != nil
         var filter = AddressFilter(for: attempt, at: now)
@@ -261,7 +261,7 @@ final class Balancer {
         return group.next(from: turn, filter)
     }
 
-    private func hash(_ key: Template, _ call: Call) -> UInt64? {
+    private func keyHash(_ key: Template, _ call: Call) -> UInt64? {
         key.renderNormal(for: call, to: keyBytes)
         defer { keyBytes.removeAll() }
         return keyBytes.isEmpty ? nil : keyBytes.readable.fnv1a
