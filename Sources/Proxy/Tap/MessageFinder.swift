@@ -41,7 +41,7 @@ struct MessageFinder {
         base64 = rpcProtocol == .grpcWebText ? Base64Decoder() : nil
     }
 
-    /// Whether nothing is missing of the message that has come last.
+    /// Whether the last message has been received whole.
     var isBetweenMessages: Bool { !hasEnvelopes || scanner.isBetweenMessages }
 
     /// How many bytes are kept of a message that has not come whole.

@@ -26,7 +26,7 @@ struct ShownMessage {
     /// - Parameters:
     ///   - found: the message.
     ///   - compression: how it may be compressed.
-    ///   - direction: who has sent it.
+    ///   - direction: the direction of the message.
     ///   - call: its call.
     ///   - isError: whether the message is the error of a unary Connect call, whose details are other messages, or of plain HTTP.
     ///   - form: the form in it, if it is one.
