@@ -263,8 +263,9 @@ final class Balancer {
 
     private func keyHash(_ key: Template, _ call: Call) -> UInt64? {
         key.renderNormal(for: call, to: keyBytes)
-        defer { keyBytes.removeAll() }
-        return keyBytes.isEmpty ? nil : keyBytes.readable.fnv1a
+        let hash = keyBytes.isEmpty ? nil : keyBytes.readable.fnv1a
+        keyBytes.removeAll()
+        return hash
     }
 
     // MARK: Addresses
