@@ -105,6 +105,10 @@ final class MockInterceptor: Interceptor {
         case .message where !plan.waitsForRule: return server.serve(nil)
         case .message:
             let suspension = Suspension()
+            suspension.heldBytes = { [unowned self, unowned call] in
+                guard case .waiting(_, let context)? = call[stateOf: self] else { return 0 }
+                return context.heldBytes
+            }
             call[stateOf: self] = .waiting(suspension, context)
             return .suspend(suspension)
         }
