@@ -262,9 +262,11 @@ final class Balancer {
     }
 
     private func keyHash(_ key: Template, _ call: Call) -> UInt64? {
-        key.renderNormal(for: call, to: keyBytes)
-        let hash = keyBytes.isEmpty ? nil : keyBytes.readable.fnv1a
-        keyBytes.removeAll()
+        let bytes = keyBytes
+        key.renderNormal(for: call, to: bytes)
+        guard !bytes.isEmpty else { return nil }
+        let hash = bytes.readable.fnv1a
+        bytes.removeAll()
         return hash
     }
 
