@@ -96,6 +96,7 @@ final class RedactedBody {
 
         mutating func read(_ message: MessageFinder.Found) {
             guard message.count > 0 else { return }
+            guard room > 0 else { return missed() }
             let bytes = ShownMessage.payload(of: message, call.requestCompression, call, limit: room)
             if let bytes { read(plain: bytes) } else { missed() }
         }
