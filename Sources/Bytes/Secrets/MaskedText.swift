@@ -6,6 +6,8 @@ public enum MaskedText {
     public enum Form: Sendable {
         /// A target or URL, perhaps with a method before it: values end at `&` and `#`.
         case url
+        /// The fields of a URL-encoded form after a `?`: values end at `&` alone.
+        case fields
         /// Any other text: values end at white space, too.
         case text
     }
@@ -20,11 +22,20 @@ public enum MaskedText {
     /// The maximum number of escapes within escapes.
     private static let maxDepth = 4
 
-    /// Whether a text has a byte that a credential in it would have; costs a few nanoseconds.
+    /// Whether a text has bytes that a credential in it would have, in any form; costs a few nanoseconds.
+    ///
+    /// Is true for every text that `masked` changes without a parameter or secrets.
     public static func mayHide(_ text: Span<UInt8>) -> Bool {
-        hasScheme(text) || text.firstIndex(of: UInt8(ascii: "=")) != nil
+        text.count > maxText || text.firstIndex(of: UInt8(ascii: "=")) != nil
             || text.firstIndex(of: UInt8(ascii: "@")) != nil
-            || text.firstIndex(of: UInt8(ascii: "%")) != nil || hasToken(text)
+            || text.firstIndex(of: UInt8(ascii: "%")) != nil || hasToken(text) || hasName(text)
+            || SecretScan.hasScheme(text)
+    }
+
+    /// Whether a text may have a member of JSON or a header field, with a name before its value.
+    private static func hasName(_ text: Span<UInt8>) -> Bool {
+        guard text.firstIndex(of: UInt8(ascii: ":")) != nil else { return false }
+        return text.firstIndex(of: 0x20) != nil || text.firstIndex(of: UInt8(ascii: "\"")) != nil
     }
 
     /// Whether a text has the first letters of a JSON Web Token, `eyJ`.
@@ -35,15 +46,6 @@ public enum MaskedText {
             start = index + 1
         }
         return false
-    }
-
-    /// Whether a text may begin with the name of a scheme, such as `Bearer`.
-    private static func hasScheme(_ text: Span<UInt8>) -> Bool {
-        guard text.count > 0 else { return false }
-        switch text[0] | 0x20 {
-        case UInt8(ascii: "b"), UInt8(ascii: "d"), UInt8(ascii: "n"): return text.firstIndex(of: 0x20) != nil
-        default: return false
-        }
     }
 
     /// Returns the text with `***` for its credentials, or `nil` if there are none.
@@ -91,7 +93,7 @@ public enum MaskedText {
     /// Returns a body of `application/x-www-form-urlencoded` with `***` for its credentials, or `nil` if there are none.
     public static func maskedForm(_ body: [UInt8]) -> [UInt8]? {
         // The first field needs a byte before its name, as in a query.
-        masked([UInt8(ascii: "?")] + body, .url).map { $0.first == UInt8(ascii: "?") ? Array($0.dropFirst()) : $0 }
+        masked([UInt8(ascii: "?")] + body, .fields).map { $0.first == UInt8(ascii: "?") ? Array($0.dropFirst()) : $0 }
     }
 
     /// Returns a body of `multipart/form-data` with `***` for its credentials, or `nil` if there are none.

@@ -4,7 +4,7 @@
 struct MultipartScan {
     /// One part of the body.
     struct Part {
-        /// The names of its field, without quotes; two if the header has one for old readers.
+        /// The names of its field, without quotes, and without escapes; several if readers differ about them.
         let names: [[UInt8]]
         /// Whether it is a file.
         let isFile: Bool
@@ -38,10 +38,19 @@ struct MultipartScan {
     private func nextDelimiter(from start: Int) -> Range<Int>? {
         var start = start
         while let range = body.firstRange(of: delimiter, from: start) {
-            if range.lowerBound == 0 || body[range.lowerBound - 1] == 0x0a { return range }
+            let isStart = range.lowerBound == 0 || body[range.lowerBound - 1] == 0x0a
+            if isStart, isDelimiter(endingAt: range.upperBound) { return range }
             start = range.upperBound
         }
         return nil
+    }
+
+    /// Whether nothing but `--` and white space is between an index and the end of its line.
+    private func isDelimiter(endingAt index: Int) -> Bool {
+        let rest = body[index...]
+        let last = rest.starts(with: "--".utf8) ? rest.dropFirst(2) : rest
+        let next = last.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0d }
+        return next == nil || next == 0x0a
     }
 
     /// Returns the index after the line that has `start`.
@@ -69,13 +78,21 @@ struct MultipartScan {
             start = end
             if line.isEmpty { break }
         }
-        let field = lines.first { $0.span.startsIgnoringCase("content-disposition:") } ?? []
-        let parameters = Self.parameters(of: field)
+        let fields = lines.filter { $0.isDisposition }.map(Self.parameters)
         return Part(
-            names: parameters.filter { ["name", "name*"].contains($0.name) }.map(\.value),
-            isFile: parameters.contains { ["filename", "filename*"].contains($0.name) },
+            names: fields.joined().filter { ["name", "name*"].contains($0.name) }.flatMap { Self.spellings(of: $0.value) },
+            // Readers differ about which of several fields counts.
+            isFile: !fields.isEmpty
+                && fields.allSatisfy { $0.contains { ["filename", "filename*"].contains($0.name) } },
             content: min(start, range.upperBound)..<range.upperBound
         )
+    }
+
+    /// Returns a name as it is, and as readers take it that know escapes, and a character set before them (RFC 8187).
+    private static func spellings(of name: [UInt8]) -> [[UInt8]] {
+        let plain = MaskedText.decoded(name[...])
+        let quote = plain.lastIndex(of: UInt8(ascii: "'"))
+        return [name, plain] + (quote.map { [Array(plain[($0 + 1)...])] } ?? [])
     }
 
     /// Returns the parameters in the value of a field: their names in small letters, and their values without quotes.
@@ -115,9 +132,10 @@ struct MultipartScan {
     }
 }
 
-extension Span<UInt8> {
-    /// Whether the bytes begin with a text, in any case.
-    fileprivate func startsIgnoringCase(_ text: StaticString) -> Bool {
-        count >= text.utf8CodeUnitCount && extracting(0..<text.utf8CodeUnitCount).equalsIgnoringCase(text)
+extension [UInt8] {
+    /// Whether a line is the field `Content-Disposition`, with white space before its colon or without.
+    fileprivate var isDisposition: Bool {
+        guard let colon = firstIndex(of: UInt8(ascii: ":")) else { return false }
+        return span.extracting(0..<colon).trimmedOfWhiteSpace.equalsIgnoringCase("content-disposition")
     }
 }

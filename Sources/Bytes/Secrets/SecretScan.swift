@@ -43,6 +43,29 @@ struct SecretScan {
     /// The length of the longest word that is looked into; a longer one is masked, so that no word is read again and again.
     private static let maxWord = 256
 
+    /// Whether a text has the name of a scheme, and a gap after it.
+    static func hasScheme(_ text: Span<UInt8>) -> Bool {
+        hasScheme(text, before: 0x20) || hasScheme(text, before: 0x09) || hasScheme(text, before: UInt8(ascii: "+"))
+    }
+
+    private static func hasScheme(_ text: Span<UInt8>, before gap: UInt8) -> Bool {
+        var start = 0
+        while let index = text.firstIndex(of: gap, from: start) {
+            if endsWithScheme(text.extracting(0..<index)) { return true }
+            start = index + 1
+        }
+        return false
+    }
+
+    private static func endsWithScheme(_ text: Span<UInt8>) -> Bool {
+        guard let last = text.isEmpty ? nil : text[text.count - 1].lowercasedASCII else { return false }
+        return schemeNames.contains { name in
+            guard name[name.count - 1] == last, text.count >= name.count else { return false }
+            let start = text.count - name.count
+            return name.indices.allSatisfy { text[start + $0].lowercasedASCII == name[$0] }
+        }
+    }
+
     /// The credentials after the name of a scheme (RFC 9110 §11.4), such as `Bearer`.
     var schemes: [Range<Int>] {
         guard text.contains(where: \.isSchemeGap) else { return [] }
@@ -91,12 +114,21 @@ struct SecretScan {
         while let equals = text.span.firstIndex(of: UInt8(ascii: "="), from: start) {
             start = equals + 1
             let first = (text[..<equals].lastIndex(where: \.isBeforeName) ?? -1) + 1
-            guard isSecret(first..<equals) else { continue }
+            guard isSecret(first..<equals) || isSecret(parameterName(before: equals)) else { continue }
             let range = value(from: start)
             if !range.isEmpty { ranges.append(range) }
             start = max(start, range.upperBound)
         }
         return ranges
+    }
+
+    /// The name of a parameter as servers read it: all since the delimiter before it; empty if there is none.
+    private func parameterName(before equals: Int) -> Range<Int> {
+        let delimiter = text[..<equals].lastIndex {
+            $0.isBeforeParameter || $0 == UInt8(ascii: "=") || form == .text && $0.endsURL
+        }
+        guard let delimiter, text[delimiter].isBeforeParameter else { return equals..<equals }
+        return delimiter + 1..<equals
     }
 
     private func isSecret(_ range: Range<Int>) -> Bool {
@@ -109,14 +141,18 @@ struct SecretScan {
 
     /// The value that begins at `start`.
     ///
-    /// A `;` does not end it, as only some servers separate parameters so.
+    /// A `;` does not end it, as only some servers separate parameters so. A form has no fragment.
     private func value(from start: Int) -> Range<Int> {
         if form == .text, start < text.count, text[start] == UInt8(ascii: "\"") {
             let end = text[(start + 1)...].firstIndex(of: UInt8(ascii: "\"")) ?? text.count
             return start + 1..<end
         }
         let isText = form == .text
-        let end = text[start...].firstIndex { $0.endsParameter || isText && $0.endsURL } ?? text.count
+        let isForm = form == .fields
+        let end =
+            text[start...].firstIndex {
+                $0 == UInt8(ascii: "&") || !isForm && $0 == UInt8(ascii: "#") || isText && $0.endsURL
+            } ?? text.count
         return isText && end > start && text[end - 1] == UInt8(ascii: ",") ? start..<end - 1 : start..<end
     }
 
@@ -207,7 +243,6 @@ extension UInt8 {
     fileprivate var isLetterOrDigit: Bool { isSmall || isCapital || 0x30...0x39 ~= self }
     /// White space, quotes and angle brackets, which no URL has.
     fileprivate var endsURL: Bool { isWhiteSpace || [0x22, 0x3c, 0x3e].contains(self) }
-    fileprivate var endsParameter: Bool { self == UInt8(ascii: "&") || self == UInt8(ascii: "#") }
     fileprivate var endsAuthority: Bool { endsURL || [0x23, 0x2f, 0x3f].contains(self) }
     fileprivate var endsMember: Bool { isWhiteSpace || [0x2c, 0x5d, 0x7d].contains(self) }
     fileprivate var endsField: Bool { isWhiteSpace || [0x22, 0x2c, 0x3b].contains(self) }
@@ -217,7 +252,7 @@ extension UInt8 {
     fileprivate var isBeforeParameter: Bool { [0x23, 0x26, 0x3b, 0x3f].contains(self) }
     /// Whether the byte is not part of a name: all but letters, digits, escapes, brackets and `-._~`.
     fileprivate var isBeforeName: Bool { !(isInJWT || self >= 0x80 || [0x25, 0x5b, 0x5d, 0x7e].contains(self)) }
-    fileprivate var isSchemeGap: Bool { self == 0x20 || self == UInt8(ascii: "+") }
+    fileprivate var isSchemeGap: Bool { self == 0x20 || self == 0x09 || self == UInt8(ascii: "+") }
     fileprivate var isInJWT: Bool { isLetterOrDigit || [0x2d, 0x2e, 0x5f].contains(self) }
     fileprivate var isInToken68: Bool { isInJWT || [0x2b, 0x2f, 0x3d, 0x7e].contains(self) }
 }

@@ -114,9 +114,10 @@ struct RecordForm: Sendable {
             return Text(yaml: start + end, lack: "a body of \(count) bytes", isCut: true)
         }
         let hidden = Text(yaml: start + end, lack: "a body that may not be shown")
-        if isCompressed, call.redactions.hasPointers || !scrub.isEmpty || head.form != nil { return hidden }
+        let isError = call.isError(status: head.status)
+        if isCompressed, isError || call.redactions.hasPointers || !scrub.isEmpty || head.form != nil { return hidden }
         var shown = head.form?.masked(body, isDecompressed: true) ?? body
-        if call.isError(status: head.status) { shown = CallMask(call).error(shown) }
+        if isError { shown = CallMask(call).error(shown) }
         if call.redactions.hasPointers, !body.isEmpty {
             guard let value = try? JSON.parse(shown) else { return hidden }
             let masked = call.redactions.masked(value)
@@ -191,7 +192,9 @@ struct RecordForm: Sendable {
             if !error.details.isEmpty {
                 let isHidden =
                     call.redactions.hasPointers
-                    || error.details.contains { scrub.finds(in: $0.value.span) || mask.finds(in: $0.value) }
+                    || error.details.contains {
+                        scrub.finds(in: $0.value.span) || mask.finds(in: $0.value) || mask.finds(in: Array($0.type.utf8))
+                    }
                 let isLong = error.details.reduce(0) { $0 + $1.value.count } > maxMessage
                 if isHidden || isLong {
                     lack = isHidden ? "details that may not be shown" : "details that are too long"

@@ -20,11 +20,9 @@ public struct CallMask {
         var secrets = call.worker.services.credentials.secrets
         for head in [call.received, call.request] {
             for index in 0..<head.count where call.redactions.contains(head.name(at: index)) {
-                let value = head.value(at: index).array
-                let isCookie = head.name(at: index).equals("cookie")
-                secrets.formUnion([value] + (isCookie ? Self.cookieValues(value) : Self.credentials(value)))
+                secrets.formUnion(SentCredentials.inField(head.name(at: index), head.value(at: index)))
             }
-            secrets.formUnion(Self.parameters(head.query, besides: call.hiddenParameter))
+            secrets.formUnion(SentCredentials.inQuery(head.query, besides: call.hiddenParameter))
         }
         var isComplete = secrets.isComplete
         if call.redactions.hasPointers {
@@ -106,34 +104,4 @@ public struct CallMask {
 
     private static let mask = Array("\(MaskedText.mask)".utf8)
     private static let binary = Array("-bin".utf8)
-
-    /// Returns the credentials in the value of a header, which may begin with a scheme.
-    private static func credentials(_ value: [UInt8]) -> [[UInt8]] {
-        guard let space = value.firstIndex(of: UInt8(ascii: " ")) else { return [] }
-        let credentials = Array(value[space...].drop { $0 == UInt8(ascii: " ") })
-        guard value.span.extracting(0..<space).equalsIgnoringCase("basic") else { return [credentials] }
-        let plain = Base64.decode(credentials.span) ?? []
-        return [credentials, plain]
-            + plain.split(separator: UInt8(ascii: ":"), maxSplits: 1).dropFirst().map(Array.init)
-    }
-
-    /// Returns the values of the cookies in the value of a header.
-    private static func cookieValues(_ value: [UInt8]) -> [[UInt8]] {
-        value.split(separator: UInt8(ascii: ";")).compactMap { cookie in
-            cookie.firstIndex(of: UInt8(ascii: "=")).map { Array(cookie[($0 + 1)...]) }
-        }
-    }
-
-    /// Returns the values of the parameters of a query that are masked, as they are and without escapes.
-    private static func parameters(_ query: Span<UInt8>, besides hidden: String?) -> [[UInt8]] {
-        var (values, start): ([[UInt8]], Int) = ([], 0)
-        while let parameter = QueryParameter(in: query, at: &start) {
-            let name = PercentEncoding.decode(query.extracting(parameter.name))
-            let isHidden = hidden.map { name.elementsEqual($0.utf8) } ?? false
-            guard isHidden || SecretName.matches(name.span) else { continue }
-            let value = query.extracting(parameter.value)
-            values += [value.array, PercentEncoding.decode(value)]
-        }
-        return values
-    }
 }

@@ -7,23 +7,36 @@ public struct FormBody: Equatable, Sendable {
     private enum Kind: Equatable {
         case urlEncoded
         case multipart(boundary: [UInt8])
+        /// Content types that name different forms.
+        case ambiguous
+
+        /// Reads one content type; `nil` if it is not that of a form.
+        init?(_ value: Span<UInt8>) {
+            let type = value.mediaType
+            if type.equalsIgnoringCase("application/x-www-form-urlencoded") {
+                self = .urlEncoded
+            } else if type.equalsIgnoringCase("multipart/form-data") {
+                self = .multipart(boundary: MaskedText.boundary(in: value.array))
+            } else {
+                return nil
+            }
+        }
     }
 
     private let kind: Kind
     private let isCompressed: Bool
 
     /// Reads the head of a body; `nil` if the body is not a form.
+    ///
+    /// One of several content types is enough, since readers differ about which counts.
     init?(_ head: HTTPHead) {
-        guard let index = head.first(.contentType) else { return nil }
-        let value = head.value(at: index).array
-        let type = value.span.mediaType
-        if type.equalsIgnoringCase("application/x-www-form-urlencoded") {
-            kind = .urlEncoded
-        } else if type.equalsIgnoringCase("multipart/form-data") {
-            kind = .multipart(boundary: MaskedText.boundary(in: value))
-        } else {
-            return nil
+        let values = (0..<head.count).filter { head.name(at: $0).equals("content-type") }
+            .map { head.value(at: $0).array }
+        let kinds = values.flatMap { value in
+            Kind(value.span).map { [$0] } ?? value.split(separator: UInt8(ascii: ",")).compactMap { Kind($0.span) }
         }
+        guard let first = kinds.first else { return nil }
+        kind = kinds.allSatisfy { $0 == first } ? first : .ambiguous
         isCompressed = head.first(.contentEncoding).map { !head.value(at: $0).equalsIgnoringCase("identity") } ?? false
     }
 
@@ -35,6 +48,7 @@ public struct FormBody: Equatable, Sendable {
         return switch kind {
         case .urlEncoded: MaskedText.maskedForm(body)
         case .multipart(let boundary): MaskedText.maskedForm(body, boundary: boundary)
+        case .ambiguous: body.isEmpty ? nil : Array("\(MaskedText.mask)".utf8)
         }
     }
 }

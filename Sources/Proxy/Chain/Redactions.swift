@@ -67,7 +67,7 @@ public protocol Redacting: InterceptorPlan {
 }
 
 extension JSONValue {
-    /// Adds the texts and numbers in a value, as they are and as JSON has them.
+    /// Adds the texts and numbers in a value, as they are and as JSON has them, with escapes for other characters than ASCII or without.
     fileprivate func collect(into secrets: inout KnownSecrets) {
         switch self {
         case .null, .bool: break
@@ -75,8 +75,32 @@ extension JSONValue {
         case .string(let text):
             secrets.insert(named: Array(text.utf8))
             secrets.insert(named: Array(bytes.dropFirst().dropLast()))
+            guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { break }
+            for isUppercase in [false, true] {
+                secrets.insert(named: Self.escaped(text, isUppercase: isUppercase))
+            }
         case .array(let items): items.forEach { $0.collect(into: &secrets) }
-        case .object(let members): members.forEach { $0.value.collect(into: &secrets) }
+        case .object(let members):
+            for member in members {
+                // The names of a map are values, too; short ones are often ordinary words.
+                secrets.formUnion([Array(member.name.utf8)])
+                member.value.collect(into: &secrets)
+            }
         }
+    }
+
+    /// Returns a text as JSON has it that is ASCII, without quotes.
+    private static func escaped(_ text: String, isUppercase: Bool) -> [UInt8] {
+        let json = JSONValue.string(text).bytes.dropFirst().dropLast()
+        var escaped: [UInt8] = []
+        for unit in String(decoding: json, as: UTF8.self).utf16 {
+            if unit < 0x80 {
+                escaped.append(UInt8(unit))
+            } else {
+                let digits = String(unit, radix: 16, uppercase: isUppercase)
+                escaped += Array("\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
+            }
+        }
+        return escaped
     }
 }

@@ -11,7 +11,7 @@ struct ShownMessage {
         case json([UInt8])
         case text([UInt8])
         case binary([UInt8])
-        /// A message that may have parts which are not shown.
+        /// A message that may have parts which are not shown, and cannot be looked into.
         case withheld
     }
 
@@ -43,7 +43,7 @@ struct ShownMessage {
         let isCompressed = Self.isCompressed(found, compression, call)
         guard found.isWhole else {
             content =
-                call.redactions.hasPointers || isCompressed && form != nil
+                call.redactions.hasPointers || isCompressed && (isError || form != nil)
                 ? .withheld : isCompressed ? .binary(found.bytes) : Self.plain(found.bytes, call, isError, form)
             return
         }
@@ -60,7 +60,8 @@ struct ShownMessage {
         } else if let payload {
             content = Self.plain(payload, call, isError, form)
         } else {
-            content = form == nil ? .binary(found.bytes) : .withheld
+            // A form, or an error that may repeat credentials, cannot be looked into.
+            content = isError || form != nil ? .withheld : .binary(found.bytes)
         }
     }
 
@@ -105,7 +106,7 @@ struct ShownMessage {
 
     private static func plain(_ bytes: [UInt8], _ call: Call, _ isError: Bool, _ form: FormBody?) -> Content {
         let shown = form?.masked(bytes, isDecompressed: true) ?? bytes
-        return plain(isError && isText(shown) ? CallMask(call).error(shown) : shown)
+        return plain(isError ? CallMask(call).error(shown) : shown)
     }
 
     /// Returns bytes as text, if people can read them.

@@ -27,6 +27,13 @@ import Testing
         ("Content-Type: text/plain\r\nContent-Disposition: form-data; name=\"user[passwd]\"", "x1"),
         ("Content-Disposition: form-data; name=\"pass\\word\"", "x1"),
         ("Content-Disposition: form-data; name=\"secret\"", "x1\r\n\r\n--b x2"),
+        ("Content-Disposition: form-data; name=\"secret\"", "x1\r\n--b1x\r\n\r\n--b1--x\r\n\r\n--b1 x2"),
+        ("Content-Disposition \t: form-data; name=\"password\"", "x1"),
+        ("Content-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=\"password\"", "x1"),
+        ("Content-Disposition: form-data; name=a\r\nContent-Disposition: x; name=pin; filename=b", "x1"),
+        ("Content-Disposition: form-data; name*=utf-8''p%61ssword", "x1"),
+        ("Content-Disposition: form-data; name*=utf-8'en'key", "x1"),
+        ("Content-Disposition: form-data; name=\"pass%22word\"", "x1"),
         ("Content-Disposition: form-data; name=\"note\"", MaskedTextTests.jwt),
     ])
     func `a field that is named like a credential is masked`(_ disposition: String, _ content: String) {
@@ -47,6 +54,16 @@ import Testing
         let whole = body("Content-Disposition: form-data; name=\"password\"", "x1y2z3")
         let cut = String(whole.prefix { $0 != "3" })
         #expect(masked(cut) == cut.replacing("x1y2z", with: "***"))
+    }
+
+    @Test(arguments: ["--b1 \t", "--b1"])
+    func `white space may follow a boundary`(_ delimiter: String) {
+        let form = body("Content-Disposition: form-data; name=\"password\"", "x1")
+        #expect(
+            masked(form.replacing("--b1\r\n", with: "\(delimiter)\r\n").replacing("--b1--", with: "--b1-- "))
+                == body("Content-Disposition: form-data; name=\"password\"", "***")
+                .replacing("--b1\r\n", with: "\(delimiter)\r\n").replacing("--b1--", with: "--b1-- ")
+        )
     }
 
     @Test func `a body with another boundary is masked as a whole`() {

@@ -1,5 +1,6 @@
 """What `redact` masks does not come out by another name, by an error, by a path or by the line that repeats a call."""
 
+import base64
 import gzip
 import json
 import random
@@ -341,3 +342,55 @@ def test_a_request_to_a_rest_server_is_no_rpc(martlet, recorder, types, tap):
     call = seen.until("end")[0]["call"]
     assert "/pay/1" in proxy.admin(f"/calls/{call}/curl?view=upstream").text
     assert proxy.admin(f"/calls/{call}/curl?view=upstream&with=buf").status_code == 422
+
+
+def test_a_message_without_room_is_not_read(start, tap):
+    def enveloped(payload, compressed=True):
+        return protocol.envelope(1, gzip.compress(payload, mtime=0)) if compressed else protocol.envelope(0, payload)
+
+    # The first leaves less room than the second takes, so that none is left for the third.
+    first = json.dumps({"note": "a" * ((1 << 20) - 20)}).encode()
+    body = enveloped(first) + enveloped(json.dumps({"note": "a" * 100}).encode(), False) + enveloped(b"{}")
+    end = protocol.envelope(2, b'{"error":{"code":"aborted","message":"no"}}')
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/connect+json\r\ncontent-length: %d\r\n\r\n" % len(end)
+    proxy = start(response=head + end)
+    seen = tap(proxy)
+    headers = {"content-type": "application/connect+json", "connect-protocol-version": "1", "connect-content-encoding": "gzip"}
+    with proxy.http() as http:
+        assert http.post("/other.Shop/Pay", content=body, headers=headers).content == end
+    assert seen.until("end")[0]["message"] == "***"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"\xff " + SECRET.encode(), b"\0" + SECRET.encode(), SECRET.encode("utf-8") + b"\x80" * 9],
+    ids=repr,
+)
+def test_an_error_that_is_no_text_repeats_no_credential(martlet, recorder, tap, body):
+    upstream = recorder(b"HTTP/1.1 400 No\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+    proxy = martlet(f"""
+        listen: 127.0.0.1:0
+        upstream: {upstream.url}
+    """)
+    seen = tap(proxy, messages="true")
+    with proxy.http() as http:
+        assert http.get("/a", headers={"x-api-key": SECRET}).content == body
+    seen.until("end")
+    (message,) = seen.of("message", direction="response")
+    assert base64.b64decode(message["base64"]) == body.replace(SECRET.encode(), b"***")
+
+
+def test_an_error_that_cannot_be_decompressed_is_withheld(martlet, recorder, tap):
+    body = f"no {SECRET}".encode()
+    head = b"HTTP/1.1 400 No\r\ncontent-encoding: unknown\r\ncontent-length: %d\r\n\r\n" % len(body)
+    upstream = recorder(head + body)
+    proxy = martlet(f"""
+        listen: 127.0.0.1:0
+        upstream: {upstream.url}
+    """)
+    seen = tap(proxy, messages="true")
+    with proxy.http() as http:
+        assert http.get("/a", headers={"x-api-key": SECRET}).content == body
+    seen.until("end")
+    (message,) = seen.of("message", direction="response")
+    assert message["withheld"] is True and "base64" not in message
