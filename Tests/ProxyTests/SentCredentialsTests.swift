@@ -41,7 +41,11 @@ import Testing
         (#"{"card":"é1234"}"#, #"bad "\u00E91234""#, #"bad "***""#),
         (#"{"card":"\u{1F600}1234"}"#, #"bad "\ud83d\ude001234""#, #"bad "***""#),
     ])
-    func `a text repeats no part of a message that is masked`(_ message: String, _ text: String, _ masked: String) throws {
+    func `a text repeats no part of a message that is masked`(
+        _ message: String,
+        _ text: String,
+        _ masked: String
+    ) throws {
         var secrets = KnownSecrets()
         let redactions = Redactions(pointers: [JSONPointer("/card")!])
         let json = message.replacing("\\u{1F600}", with: "\u{1F600}")

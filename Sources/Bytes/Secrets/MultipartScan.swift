@@ -80,7 +80,8 @@ struct MultipartScan {
         }
         let fields = lines.filter { $0.isDisposition }.map(Self.parameters)
         return Part(
-            names: fields.joined().filter { ["name", "name*"].contains($0.name) }.flatMap { Self.spellings(of: $0.value) },
+            names: fields.joined().filter { ["name", "name*"].contains($0.name) }
+                .flatMap { Self.spellings(of: $0.value) },
             // Readers differ about which of several fields counts.
             isFile: !fields.isEmpty
                 && fields.allSatisfy { $0.contains { ["filename", "filename*"].contains($0.name) } },

@@ -193,7 +193,8 @@ struct RecordForm: Sendable {
                 let isHidden =
                     call.redactions.hasPointers
                     || error.details.contains {
-                        scrub.finds(in: $0.value.span) || mask.finds(in: $0.value) || mask.finds(in: Array($0.type.utf8))
+                        scrub.finds(in: $0.value.span) || mask.finds(in: $0.value)
+                            || mask.finds(in: Array($0.type.utf8))
                     }
                 let isLong = error.details.reduce(0) { $0 + $1.value.count } > maxMessage
                 if isHidden || isLong {

@@ -56,8 +56,8 @@ enum SentCredentials {
 
     /// The parameters that tell nothing which is secret, and whose values are ordinary words.
     private static let descriptions: [StaticString] = [
-        "algorithm", "nc", "oauth_signature_method", "oauth_timestamp", "oauth_version", "qop", "realm", "signedheaders",
-        "uri", "username",
+        "algorithm", "nc", "oauth_signature_method", "oauth_timestamp", "oauth_version", "qop", "realm",
+        "signedheaders", "uri", "username",
     ]
 
     private static func unquoted(_ value: ArraySlice<UInt8>) -> [UInt8] {
