@@ -76,7 +76,7 @@ final class HTTP2LongHead {
         // A frame that is too large is to stay too large.
         let count = left > Self.maxPayload ? left : left - block.removed(of: left)
         for shift in [16, 8, 0] { output.append(byte: UInt8(truncatingIfNeeded: count >> shift)) }
-        output.append(header.span.extracting(3...))
+        for byte in header[3...] { output.append(byte: byte) }
         header.removeAll(keepingCapacity: true)
     }
 
