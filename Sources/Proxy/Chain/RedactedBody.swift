@@ -79,6 +79,7 @@ final class RedactedBody {
     private func read(_ call: Call) -> Values {
         var reader = Reader(call: call)
         var finder = MessageFinder(call.rpcProtocol, .request)
+        let body = body
         finder.add(body.span, max: Self.maxBytes) { reader.read($0) }
         finder.end(isRPC: false) { reader.read($0) }
         for message in made { reader.read(plain: message) }
