@@ -53,7 +53,7 @@ public enum CredentialResponse: Equatable, Sendable {
         return try Self.credential(value, until: ends.compactMap { $0 }.min(), at: now)
     }
 
-    /// Returns the credential of a value that a fetch has brought.
+    /// Returns the credential for a fetched value.
     ///
     /// - Parameters:
     ///   - value: The value.

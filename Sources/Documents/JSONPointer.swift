@@ -62,7 +62,7 @@ extension JSONValue {
         replace(pointer.tokens[...], pointer.protoTokens[...], by: value)
     }
 
-    /// The values in a place as `replace` finds them.
+    /// Returns the values that `replace` would replace.
     public func values(at pointer: JSONPointer) -> [JSONValue] {
         zip(pointer.tokens, pointer.protoTokens).reduce([self]) { values, names in
             values.flatMap { $0.children(names.0, or: names.1) }
@@ -178,7 +178,7 @@ extension JSONValue {
 }
 
 extension [JSONValue] {
-    /// Returns the indices that a token stands for: each for `*`, and none for what is no index, such as `01`.
+    /// Returns the indices that a token stands for: all for `*`, and none for a token that is not an index, such as `01`.
     fileprivate func places(of token: String) -> Range<Int> {
         guard token != "*" else { return indices }
         guard let index = Int(token), indices.contains(index), token == String(index) else { return 0..<0 }

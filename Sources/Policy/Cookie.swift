@@ -59,7 +59,7 @@ package struct CookieSelection {
 
     /// Appends the cookies that a caller has sent, without those whose names the selection has.
     ///
-    /// A caller that sees what the jar keeps sends it back, and what it has may be older.
+    /// A caller that sees the jar's cookies returns them, perhaps in an older version.
     package func append(others sent: Span<UInt8>, to queue: ByteQueue) {
         let names = Set(cookies.map(\.name))
         var start = 0
@@ -76,7 +76,7 @@ package struct CookieSelection {
         }
     }
 
-    /// Appends the cookies, `a=1; b=2`, behind `; ` if the queue is not empty; nothing if there are none.
+    /// Appends the cookies, `a=1; b=2`, after `; ` if the queue is not empty; nothing if there are none.
     ///
     /// A cookie that does not fit is left out: many servers reject large heads.
     package func append(to queue: ByteQueue) {

@@ -77,7 +77,7 @@ package struct CookieJar {
 
     // MARK: Sending
 
-    /// Returns the cookies for a request, which count as used, and forgets those for it that are over.
+    /// Returns the cookies for a request, which count as used, and forgets expired ones.
     package mutating func select(for origin: Origin, at now: WallTime) -> CookieSelection {
         uses += 1
         var hasExpired = false

@@ -44,7 +44,7 @@ extension Classification {
 extension RPCError {
     /// Returns the error of a call whose content type names a protocol or codec that its server does not know.
     ///
-    /// The code is the one that callers conclude from the status alone.
+    /// The code is the one that callers derive from the status alone.
     public static func unsupportedType(_ message: String) -> RPCError {
         RPCError(.unknown, message, httpStatus: 415)
     }

@@ -18,7 +18,7 @@ public enum CodecName: Sendable {
         }
     }
 
-    /// Whether there is no name.
+    /// Whether the name is empty.
     public var isEmpty: Bool { if case .other(let name) = self { name.isEmpty } else { false } }
 
     /// The name of a codec that Martlet knows; no name for another.

@@ -25,7 +25,7 @@ package final class Worker {
     let recent = RecentCalls()
     /// Who sees calls, if somebody does.
     var taps: WorkerTaps?
-    /// The bytes that are kept of requests of which parts are masked.
+    /// The memory for bodies of requests with masked parts.
     let redactedBytes = CopyBudget()
     /// Traces for the next calls.
     private let traces = DecisionTracePool()

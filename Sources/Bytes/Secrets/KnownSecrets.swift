@@ -1,4 +1,4 @@
-/// Values that are masked wherever a text repeats them, whatever they look like.
+/// Values that are masked wherever a text repeats them.
 ///
 /// Callers choose most of them, and each is looked for in the whole text, so their number and length are limited.
 public struct KnownSecrets: Sendable {
@@ -27,12 +27,12 @@ public struct KnownSecrets: Sendable {
         configured = Set(values.filter { $0.count >= MaskedText.minSecret })
     }
 
-    /// Adds values; shorter ones than `MaskedText.minSecret` are left out, because they are often ordinary words.
+    /// Adds values of at least `MaskedText.minSecret` bytes; shorter ones are often ordinary words.
     public mutating func formUnion(_ values: some Sequence<[UInt8]>) {
         for value in values where value.count >= MaskedText.minSecret { insert(value, to: \.parts) }
     }
 
-    /// Adds a value that the configuration names, so that one of at least `minWord` bytes counts, too.
+    /// Adds a value in a place that the configuration names, for which `minWord` bytes are enough.
     public mutating func insert(named value: [UInt8]) {
         guard value.count >= Self.minWord else { return }
         insert(value, to: value.count >= MaskedText.minSecret ? \.parts : \.words)

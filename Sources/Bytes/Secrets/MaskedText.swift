@@ -22,9 +22,10 @@ public enum MaskedText {
     /// The maximum number of escapes within escapes.
     private static let maxDepth = 4
 
-    /// Whether a text has bytes that a credential in it would have, in any form; costs a few nanoseconds.
+    /// Whether a text has bytes that every credential has, so that `masked` may change it.
     ///
-    /// Is true for every text that `masked` changes without a parameter or secrets.
+    /// Reads the text a few times and allocates nothing. `false` means that `masked` changes nothing, unless a parameter or
+    /// secrets are given.
     public static func mayHide(_ text: Span<UInt8>) -> Bool {
         text.count > maxText || text.firstIndex(of: UInt8(ascii: "=")) != nil
             || text.firstIndex(of: UInt8(ascii: "@")) != nil
@@ -67,7 +68,7 @@ public enum MaskedText {
         return masked(text, secretRanges(text, form, parameter: parameter, secrets, depth: 0))
     }
 
-    /// Returns the text with `***` in these places, or `nil` if there are none.
+    /// Returns the text with `***` for each range, or `nil` if there are none.
     private static func masked(_ text: [UInt8], _ ranges: [Range<Int>]) -> [UInt8]? {
         guard !ranges.isEmpty else { return nil }
         var (shown, end) = ([UInt8](), 0)
@@ -98,7 +99,7 @@ public enum MaskedText {
 
     /// Returns a body of `multipart/form-data` with `***` for its credentials, or `nil` if there are none.
     ///
-    /// A body without a part, as one with another boundary, is masked as a whole; so is one whose boundary is too long.
+    /// A body without parts, such as one with another boundary, is masked as a whole. So is a body whose boundary is too long.
     public static func maskedForm(_ body: [UInt8], boundary: [UInt8]) -> [UInt8]? {
         let isValid = boundary.count <= MultipartScan.maxBoundary
         let parts = isValid ? MultipartScan(body, boundary: boundary).parts : []

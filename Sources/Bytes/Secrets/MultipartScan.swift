@@ -2,13 +2,13 @@
 ///
 /// Reads what browsers send, and line breaks without a carriage return. The last part may be cut off.
 struct MultipartScan {
-    /// One part of the body.
+    /// A part of the body.
     struct Part {
-        /// The names of its field, without quotes, and without escapes; several if readers differ about them.
+        /// The names of the field without quotes and escapes; several if readers may understand different ones.
         let names: [[UInt8]]
-        /// Whether it is a file.
+        /// Whether the part is a file.
         let isFile: Bool
-        /// The place of its content.
+        /// The range of the content in the body.
         let content: Range<Int>
     }
 
@@ -89,7 +89,7 @@ struct MultipartScan {
         )
     }
 
-    /// Returns a name as it is, and as readers take it that know escapes, and a character set before them (RFC 8187).
+    /// Returns a name as sent, and as decoded by readers that know escapes and character sets (RFC 8187).
     private static func spellings(of name: [UInt8]) -> [[UInt8]] {
         let plain = MaskedText.decoded(name[...])
         let quote = plain.lastIndex(of: UInt8(ascii: "'"))

@@ -40,7 +40,7 @@ struct SecretScan {
 
     private static let schemeNames = ["bearer", "basic", "negotiate", "ntlm", "dpop"].map { Array($0.utf8) }
 
-    /// The length of the longest word that is looked into; a longer one is masked, so that no word is read again and again.
+    /// The maximum length of a word that is analyzed; longer ones are masked, which keeps the scan linear.
     private static let maxWord = 256
 
     /// Whether a text has the name of a scheme, and a gap after it.
@@ -122,7 +122,7 @@ struct SecretScan {
         return ranges
     }
 
-    /// The name of a parameter as servers read it: all since the delimiter before it; empty if there is none.
+    /// Returns the name of a parameter as servers read it: everything since the last delimiter, or nothing if there is none.
     private func parameterName(before equals: Int) -> Range<Int> {
         let delimiter = text[..<equals].lastIndex {
             $0.isBeforeParameter || $0 == UInt8(ascii: "=") || form == .text && $0.endsURL

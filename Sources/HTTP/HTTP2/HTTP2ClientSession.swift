@@ -98,7 +98,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     override func streamGone(_ stream: HTTP2Stream) {
         guard !isClosed else { return }
-        // A request that is still queued is none for the server.
+        // The server has not seen a request that is still queued.
         if stream.output != .queued { budget.countClosed() }
         if streams.isEmpty, isDraining { return close(.orderly, reporting: .canceled) }
         upstream.sessionHasRoom()

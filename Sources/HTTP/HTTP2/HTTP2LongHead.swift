@@ -3,8 +3,8 @@ internal import CNghttp2
 
 /// A head in several frames, on its way from the peer to nghttp2: a HEADERS frame, whose header nghttp2 has, and CONTINUATION frames.
 ///
-/// Only such a head can have a string that nghttp2 does not read. Belongs to its session, which asks for each field whether there
-/// is one.
+/// Only such a head can have a string that nghttp2 does not read. A class, because its session checks for each field whether a
+/// long head is being read.
 final class HTTP2LongHead {
     typealias Step = HPACKShortener.Step
 

@@ -200,7 +200,7 @@ package class HTTP2Session: HTTPSession {
     func receivedSettings() {}
     /// Called with the stream's ID when a RST_STREAM frame has gone into the output.
     func sentReset(id: Int32) {}
-    /// Called when a stream is off the list, which may make room for another.
+    /// Called when a stream has been removed, which may make room for another.
     func streamGone(_ stream: HTTP2Stream) {}
     /// The connection holds much for its users, or does so no longer.
     func holdsMuchChanged() {}
@@ -281,7 +281,7 @@ package class HTTP2Session: HTTPSession {
         if id == readingID { discardHead() }
         guard let stream = stream(id) else { return 0 }
         remove(stream)
-        // The user still receives the queued part of a response when it resumes, and so that of a request that is read on.
+        // When the user resumes, it still receives the queued part of a response, or of a request that is read on.
         let reason = stream.rejection ?? (stream.isMalformed ? .error(.http2Message) : .code(code))
         stream.endBehindInput(reporting: stream.isWhole ? nil : reason)
         streamGone(stream)

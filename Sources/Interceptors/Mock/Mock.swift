@@ -17,7 +17,7 @@ final class Mock: Sendable {
         case rule(MockRule)
         /// It depends on the first message.
         case message
-        /// There is none.
+        /// No rule applies.
         case none(MockMiss)
     }
 
@@ -34,7 +34,7 @@ final class Mock: Sendable {
     let signals: [String]
     /// The numbers of the messages that its texts name.
     let messageNumbers: Set<Int>
-    /// How many bytes of messages a call keeps for the texts and the rules that name them.
+    /// The maximum number of bytes of messages that a call keeps for texts and rules that name them.
     let heldMessagesLimit: Int
     private let service: MarkedString?
     /// The methods that have rules of their own, and the numbers of these.

@@ -64,7 +64,7 @@ final class MockCall: LocalService {
         guard let script else { return context.number == 0 || context.keepsAll }
         guard position < script.count else { return true }
         switch script[position] {
-        // The one that has come is for this step, and would be lost behind another.
+        // Another message would replace the one that waits for this step.
         case .expect, .recorded, .receive: return !hasUnused
         case .closed: return true
         case .headers, .interim, .send: return isEarly(script[position])
@@ -110,7 +110,7 @@ final class MockCall: LocalService {
 
     /// Goes on as far as the script allows.
     private func go() {
-        // What comes of the request behind the response is for the journal alone.
+        // After the response, the rest of the request is only for the journal.
         guard timer == nil, alarm == nil, !isRunning, !exchange.isOver, choose() else { return }
         isRunning = true
         defer { isRunning = false }

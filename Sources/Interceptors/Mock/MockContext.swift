@@ -31,7 +31,7 @@ struct MockContext {
     /// The received messages with these numbers, as far as they have at most `limit` bytes together.
     private var numbered: [Int: MockInput] = [:]
     private var numberedBytes = 0
-    /// The most bytes of messages that are kept for texts, and for a rule that asks for all of them.
+    /// The maximum number of bytes of messages that are kept for texts, and for a rule that asks for all of them.
     private let limit: Int
     private var isOverLimit = false
     /// Whether a rule may ask for all messages, so that all are wanted.
@@ -64,7 +64,7 @@ struct MockContext {
         number += 1
         known = max(known, .first)
         let input = MockInput(payload, of: call)
-        // Of the messages before, the first one decides on a rule; the others are read again if need be.
+        // Among earlier messages, only the first one decides on a rule; the others are parsed again if necessary.
         if last !== first { last?.rest() }
         last = input
         if number == 1 { first = input }
@@ -136,7 +136,7 @@ struct MockContext {
         return conditions.firstIndex { !$0.holds(for: view) }
     }
 
-    /// Returns likewise for a message that is kept, whose values are not.
+    /// Returns the same for a kept message, which is parsed for the time of the comparison.
     func failing(_ conditions: [JSONCondition], in input: MockInput) -> Int? {
         guard !conditions.isEmpty else { return nil }
         defer { restUnlessNeeded(input) }

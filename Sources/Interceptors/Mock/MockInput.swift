@@ -13,7 +13,7 @@ final class MockInput {
     let problem: String?
     private let call: Call
     private var parsed: JSONValue??
-    /// What the values hold, once somebody has asked.
+    /// The number of bytes that the values hold, or `nil` until it is needed.
     private var size: Int?
 
     init(_ payload: Span<UInt8>, of call: Call) {
@@ -41,7 +41,7 @@ final class MockInput {
     /// Nobody reads it for now.
     func rest() { (parsed, size) = (nil, nil) }
 
-    /// The bytes that the message and its values hold, about.
+    /// The approximate number of bytes that the message and its values hold.
     var heldBytes: Int {
         let values = size ?? (parsed ?? nil)?.heldBytes ?? 0
         size = values
@@ -50,7 +50,7 @@ final class MockInput {
 }
 
 extension JSONValue {
-    /// The bytes that the value holds, about.
+    /// The approximate number of bytes that the value holds.
     fileprivate var heldBytes: Int {
         let own = MemoryLayout<JSONValue>.stride
         return switch self {

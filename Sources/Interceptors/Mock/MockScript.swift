@@ -40,7 +40,7 @@ struct MockScript: Sendable {
         /// A whole response as it stands, in the protocol of the caller.
         case raw(MockRaw)
         case end(MockEnd)
-        /// Ends the call as a server does that rejects the head of the request.
+        /// Rejects the call, as a server that cannot accept the head of the request does.
         case reject(RPCError)
         case fail(MockFailure)
     }
@@ -196,7 +196,7 @@ struct MockScript: Sendable {
         let message = MockMessage(section)
         let end = MockEnd(section)
         let plain = MockPlainResponse(section, message, isError: !end.isSuccess)
-        // The same message stands in both of its forms, of which a call gets one.
+        // The message is added in both of its forms; a call gets one of them, after one pause.
         if !pause.isEmpty, plain != nil || message != nil { steps.append(.wait(pause)) }
         if let plain { steps.append(.plain(plain)) }
         guard !section.has("redirect") else { return steps.append(.end(.redirected)) }
@@ -290,7 +290,7 @@ struct MockScript: Sendable {
         add(sections)
         steps.append(.goTo(start))
         steps[start] = .receive(orGoTo: steps.count)
-        // The second message finds the head sent.
+        // When the loop repeats, the head has been sent.
         if hasHead, !hadHead, let late = sections.first(where: { $0.has("interim") }) { Self.reportLate(late) }
     }
 
@@ -323,7 +323,7 @@ struct MockScript: Sendable {
         if section.has("each") { pause = MockPause(section.section("each")) }
     }
 
-    /// Reports pauses before messages where there is none.
+    /// Reports a pause before each message if there are no messages.
     private func checkPauses(_ delay: Section) {
         let sends = steps.contains { step in
             switch step {

@@ -77,8 +77,8 @@ final class MockServer {
 
     /// Returns the error of a call without a rule.
     ///
-    /// Callers on other machines learn nothing of the rules. For them the operational log has the details, one line in ten
-    /// seconds for each nearest rule.
+    /// Callers on other machines learn nothing about the rules. Instead, the operational log has the details, at most one line
+    /// in ten seconds for each nearest rule.
     func error(_ miss: MockMiss, for call: Call) -> RPCError {
         if let error = call.errorByType { return error }
         guard !call.peer.isOnThisMachine else { return RPCError(.unimplemented, "mock \(mock.name): \(miss.text)") }

@@ -64,7 +64,7 @@ final class RecordedCall {
     var isCut: Bool { isRequestCut || isResponseCut }
     /// Whether the head of a response has come, which that of a retry may follow.
     private var hasHead = false
-    /// The number of the attempt that the steps of the response are of.
+    /// The number of the attempt that the recorded response is from.
     private var responseAttempt = 0
     private var hasEnded = false
     /// Whether the end was made here, and not by what has served the call.
@@ -129,7 +129,7 @@ final class RecordedCall {
 
     // MARK: The response
 
-    /// Discards what has come of the response of an earlier attempt.
+    /// Discards the recorded part of an earlier attempt's response.
     private func beginResponse(_ call: Call) {
         let attempt = call.currentAttempt
         defer { responseAttempt = attempt }

@@ -10,7 +10,7 @@ struct RecordedHead {
     /// The fields as a mapping in YAML.
     private(set) var headers: [UInt8]
     let isJSON: Bool
-    /// The form in the body, if that is one.
+    /// The form in the body, or `nil` if the body is not a form.
     let form: FormBody?
     /// Whether such a response never has a body, so that its fields describe that of another one.
     let isBare: Bool

@@ -141,7 +141,7 @@ struct ResponseCondition: Sendable {
 
     /// Whether the parts of the condition beyond the head hold, or `nil` while that is not known.
     ///
-    /// One part that does not hold decides, even if others are not known.
+    /// A single part that does not hold decides, even if others are not known.
     func holds(for facts: ResponseFacts) -> Bool? {
         let (code, trailers) = (codeHolds(facts), trailersHold(facts))
         guard code != false, trailers != false else { return false }

@@ -61,7 +61,7 @@ extension Call {
     func retry(_ reason: RetryReason, at index: Int, _ event: ChainEvent) {
         if let upstream = route.upstream { worker.counters.retry(reason, on: upstream.counter) }
         worker.counters.verdict(run.chain.links[index].counter, .retry)
-        // The end may wait behind the event. An attempt of plain HTTP is known by its status.
+        // The end may wait after the event. An attempt of plain HTTP is logged with its status instead.
         let last = rpcProtocol == .http ? nil : flows.response.queues.queue(at: index)?.events.last?.event
         let code = event.code ?? last?.code
         if let attempt = upstreamLeg.attempt, let code = code.flatMap({ RPCCode(rawValue: $0) }) {

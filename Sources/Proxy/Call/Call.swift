@@ -69,7 +69,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var counted: StartedCall?
     /// What shows it to people, if somebody has opened a tap.
     var tap: CallTap?
-    /// The body of its request, if parts of that are masked.
+    /// The body of the request, if parts of it are masked.
     var redactedBody: RedactedBody?
     /// Its spans, if it is traced.
     public var tracing: CallTracing?

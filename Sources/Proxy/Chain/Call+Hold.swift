@@ -81,7 +81,7 @@ extension Call {
         boundHeld(direction, at: index)
     }
 
-    /// Pauses the source if too much is held, and reports that to what an index waits for.
+    /// Pauses the source if too much is held, and reports that to the first suspension at the index.
     private func boundHeld(_ direction: Direction, at index: Int) {
         if flows[direction].queues.events > callerLeg.listener.heldEventLimit
             || flows[direction].queues.bytes > callerLeg.listener.heldByteLimit

@@ -12,7 +12,7 @@ extension Call {
         !isRouted || redactions.contains(name) || redactions.hasPointers && name.equals("grpc-status-details-bin")
     }
 
-    /// Whether the body of a response with this status is an error, whose texts may repeat what the request has.
+    /// Whether the body of a response with this status is an error, which may repeat parts of the request.
     public func isError(status: Int) -> Bool {
         rpcProtocol == .http ? status >= 400 : rpcProtocol.isUnaryConnect && status != 200
     }

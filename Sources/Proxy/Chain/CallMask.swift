@@ -42,10 +42,10 @@ public struct CallMask {
     /// Returns a text without credentials.
     public func text(_ text: String) -> String { MaskedText.masked(text, secrets: secrets) }
 
-    /// Returns the message of an error without credentials; `***` if it may repeat what is not known.
+    /// Returns the message of an error without credentials, or `***` if it may repeat a value that is not known.
     public func message(_ message: [UInt8]) -> [UInt8] { hidesErrors && !message.isEmpty ? Self.mask : text(message) }
 
-    /// Returns the message of an error without credentials; `***` if it may repeat what is not known.
+    /// Returns the message of an error without credentials, or `***` if it may repeat a value that is not known.
     public func message(_ message: String) -> String {
         hidesErrors && !message.isEmpty ? "\(MaskedText.mask)" : text(message)
     }

@@ -2,7 +2,7 @@ internal import Bytes
 public import HTTP
 internal import Protocols
 
-/// The way in which a body of plain HTTP has the fields of a form, for logs and other people.
+/// The form in a body of plain HTTP, whose secret fields are masked in logs.
 public struct FormBody: Equatable, Sendable {
     private enum Kind: Equatable {
         case urlEncoded
@@ -28,7 +28,7 @@ public struct FormBody: Equatable, Sendable {
 
     /// Reads the head of a body; `nil` if the body is not a form.
     ///
-    /// One of several content types is enough, since readers differ about which counts.
+    /// A body is a form if any of several content types says so, since readers differ about which counts.
     init?(_ head: HTTPHead) {
         let values = (0..<head.count).filter { head.name(at: $0).equals("content-type") }
             .map { head.value(at: $0).array }

@@ -26,9 +26,7 @@ public protocol Interceptor: AnyObject {
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict
     /// The request is complete.
     func requestEnd(_ call: Call) -> Verdict
-    /// Called when an interim response (1xx) of the upstream passes.
-    ///
-    /// It cannot be changed.
+    /// Called when an interim response (1xx) of the upstream passes, which cannot be changed.
     func interimHead(_ head: HTTPHead, _ call: Call)
     /// The head of the response has come; it may be changed.
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict

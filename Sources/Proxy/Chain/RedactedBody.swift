@@ -6,7 +6,7 @@ internal import RPC
 
 /// The request body of a call with redacted message parts, kept because an error may repeat them.
 ///
-/// What interceptors send in its place is kept, too. Messages are read when a text is written. Belongs to the worker's thread.
+/// Messages of interceptors that replace it are kept, too. Values are read when a text is written. Belongs to the worker's thread.
 final class RedactedBody {
     /// The values that are masked, as far as they are known.
     struct Values {
@@ -32,7 +32,7 @@ final class RedactedBody {
     private var body: [UInt8] = []
     /// The messages that interceptors have made, without compression.
     private var made: [[UInt8]] = []
-    /// How many bytes are kept.
+    /// The number of bytes that are kept.
     private var held = 0
     /// Whether all bytes are kept; if not, none are.
     private var isWhole = true
@@ -56,7 +56,7 @@ final class RedactedBody {
         if hold(message.count + Self.overhead) { made.append(message.array) }
     }
 
-    /// Takes room for more bytes; without room, releases all, since an incomplete body is of no use.
+    /// Reserves room for more bytes; without room, releases everything, since an incomplete body is useless.
     private func hold(_ count: Int) -> Bool {
         values = nil
         guard isWhole else { return false }
@@ -106,7 +106,7 @@ final class RedactedBody {
         mutating func read(plain bytes: [UInt8]) {
             guard !bytes.isEmpty else { return }
             room -= bytes.count
-            // One that is not of its type may have the same parts by other names.
+            // A message that does not fit its type may have these parts under other names.
             values.add(room > 0 ? call.json(bytes.span, .request) : nil, call.redactions)
         }
 

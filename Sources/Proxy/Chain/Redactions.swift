@@ -49,7 +49,7 @@ public struct Redactions: Sendable {
         (try? JSON.parse(payload)).map { masked($0).bytes }
     }
 
-    /// Adds the values that are masked in a message, as an error message may repeat them.
+    /// Adds the masked values of a message, which an error message may repeat.
     func collect(from value: JSONValue, into secrets: inout KnownSecrets) {
         for pointer in pointers { value.values(at: pointer).forEach { $0.collect(into: &secrets) } }
     }
@@ -67,7 +67,7 @@ public protocol Redacting: InterceptorPlan {
 }
 
 extension JSONValue {
-    /// Adds the texts and numbers in a value, as they are and as JSON has them, with escapes for other characters than ASCII or without.
+    /// Adds the texts and numbers in a value: as they are, and in JSON with and without escapes for characters beyond ASCII.
     fileprivate func collect(into secrets: inout KnownSecrets) {
         switch self {
         case .null, .bool: break
@@ -89,7 +89,7 @@ extension JSONValue {
         }
     }
 
-    /// Returns a text as JSON has it that is ASCII, without quotes.
+    /// Returns a text as a JSON string in ASCII, without its quotes.
     private static func escaped(_ text: String, isUppercase: Bool) -> [UInt8] {
         let json = JSONValue.string(text).bytes.dropFirst().dropLast()
         var escaped: [UInt8] = []

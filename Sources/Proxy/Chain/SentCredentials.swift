@@ -33,7 +33,7 @@ enum SentCredentials {
         }
     }
 
-    /// Returns what follows a scheme, such as `Bearer`.
+    /// Returns the credentials after a scheme, such as `Bearer`.
     private static func afterScheme(_ value: [UInt8]) -> [[UInt8]] {
         guard let gap = value.firstIndex(where: \.isGap) else { return [] }
         let credentials = Array(value[gap...].drop(while: \.isGap))
@@ -43,7 +43,7 @@ enum SentCredentials {
             + plain.split(separator: UInt8(ascii: ":"), maxSplits: 1).dropFirst().map(Array.init)
     }
 
-    /// Returns the values of parameters, as `Digest` has them, and what follows a scheme with a colon, as in `ApiKey:…`.
+    /// Returns the values of parameters, as in `Digest`, and of a scheme with a colon, as in `ApiKey:…`.
     private static func parameters(_ value: [UInt8]) -> [[UInt8]] {
         value.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { parameter -> [[UInt8]] in
             guard let end = parameter.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }) else {
@@ -54,7 +54,7 @@ enum SentCredentials {
         }
     }
 
-    /// The parameters that tell nothing which is secret, and whose values are ordinary words.
+    /// Parameters that are not secret, and whose values are often ordinary words.
     private static let descriptions: [StaticString] = [
         "algorithm", "nc", "oauth_signature_method", "oauth_timestamp", "oauth_version", "qop", "realm",
         "signedheaders", "uri", "username",

@@ -29,7 +29,7 @@ public final class Suspension {
     var resumedAgain: (() -> Void)?
     /// Told when the suspension is resumed.
     var resumed: (() -> Void)?
-    /// Called while the event waits, each time that the events behind it exceed `limits.held_bytes` or `limits.held_events`.
+    /// Called while the event waits, each time that the events after it exceed `limits.held_bytes` or `limits.held_events`.
     public var exceeded: (() -> Void)?
     /// Called once if the call ends before the suspension is resumed: whatever is under way for it is not needed.
     public var canceled: (() -> Void)?

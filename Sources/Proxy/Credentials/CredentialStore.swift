@@ -65,9 +65,9 @@ public final class CredentialStore {
         credentials[source]?.update(state)
     }
 
-    /// The values of the credentials that the configuration names, and the secrets in it that they are fetched with.
+    /// The credentials that the configuration names, and its secrets for fetching them.
     ///
-    /// Those of single callers are not among them: there may be many.
+    /// Credentials of single callers are left out: there may be many.
     var secrets: KnownSecrets {
         if let collected { return collected }
         var values: [[UInt8]] = []

@@ -19,7 +19,7 @@ final class CallTap {
     private var numbers = (request: 0, response: 0)
     private var hasRequestEnded = false
     private var responseCompression = Compression.identity
-    /// The form in the body of the response, if that is one.
+    /// The form in the body of the response, or `nil` if the body is not a form.
     private var responseForm: FormBody?
     /// The body of the request as the caller has sent it, up to a bound.
     private(set) var requestBody = MessageFinder.Found()

@@ -11,14 +11,14 @@ struct ShownMessage {
         case json([UInt8])
         case text([UInt8])
         case binary([UInt8])
-        /// A message that may have parts which are not shown, and cannot be looked into.
+        /// A message that may have masked parts, and cannot be read.
         case withheld
     }
 
     let content: Content
     /// The number of bytes of the message, as it was sent.
     let count: Int
-    /// Whether its end is missing.
+    /// Whether the end of the message is missing.
     let isCut: Bool
 
     /// Reads a message as far as it was kept; JSON where it is, or where its type is known.
@@ -60,7 +60,7 @@ struct ShownMessage {
         } else if let payload {
             content = Self.plain(payload, call, isError, form)
         } else {
-            // A form, or an error that may repeat credentials, cannot be looked into.
+            // This may be a form or an error with credentials, and cannot be read.
             content = isError || form != nil ? .withheld : .binary(found.bytes)
         }
     }
@@ -100,7 +100,7 @@ struct ShownMessage {
         limit: Int
     ) -> [UInt8]? {
         guard compression != .identity else { return nil }
-        // The direction is for the text of an error, which nobody reads here.
+        // The direction only matters for the text of the error, which is dropped.
         return try? call.worker.decompressed(bytes.span, from: compression, .response, limit: limit)
     }
 
@@ -109,7 +109,7 @@ struct ShownMessage {
         return plain(isError ? CallMask(call).error(shown) : shown)
     }
 
-    /// Returns bytes as text, if people can read them.
+    /// Returns bytes as text if they are readable.
     static func plain(_ bytes: [UInt8]) -> Content {
         isText(bytes) ? .text(bytes) : .binary(bytes)
     }

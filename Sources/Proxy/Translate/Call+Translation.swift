@@ -85,9 +85,9 @@ extension Call {
         return paths
     }
 
-    /// The error of a request that is none of its method, as far as the type of the method is known.
+    /// The error of a request that does not fit the type of its method, or `nil`.
     ///
-    /// Only upstreams that say what they speak, and services in this process, reject such requests.
+    /// Such requests are rejected for upstreams with `speaks`, and for services in this process.
     public var errorByType: RPCError? {
         guard rpcProtocol.isUnaryConnect || rpcProtocol == .http, let method = methodType else { return nil }
         // Whoever forgets the content type of a method that is known means no plain HTTP.

@@ -31,12 +31,12 @@ final class CookieStore: Sendable {
 
     /// Adds the jar's cookies to a request, after the caller's cookies with other names.
     ///
-    /// A caller chooses how many cookies it sends, so they are compared when other workers may have the jar again.
+    /// A caller chooses how many cookies it sends, so they are compared after the jar is unlocked.
     ///
     /// - Parameters:
     ///   - request: The head that is about to leave.
     ///   - now: The time of the request.
-    ///   - line: An empty queue of the worker, where the field is written.
+    ///   - line: An empty queue of the worker, for the value of the field.
     func add(to request: HTTPHead, at now: WallTime, line: ByteQueue) {
         let origin = origin(of: request)
         let selection = jar.withLock { $0.select(for: origin, at: now) }

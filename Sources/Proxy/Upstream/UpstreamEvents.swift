@@ -1,6 +1,6 @@
 internal import HTTP
 
-/// The counters of the events of an upstream that the metrics have.
+/// The counters of an upstream's events in the metrics.
 struct UpstreamEvents {
     /// Counts a limit of HTTP/2 that the upstream exceeded.
     let exceeded: (HTTP2Limit) -> Void
@@ -9,6 +9,6 @@ struct UpstreamEvents {
     /// Counts an address that stays in because of `eject.share`.
     let shareReached: () -> Void
 
-    /// The events of an upstream of Martlet's own, which nobody counts.
+    /// The counters of one of Martlet's own upstreams, which is not in the metrics.
     static var uncounted: UpstreamEvents { UpstreamEvents(exceeded: { _ in }, retired: {}, shareReached: {}) }
 }

@@ -246,7 +246,7 @@ final class Wire: Watcher, EndOfTurn {
         // The error of a connection is told once, and it may be writing that was told.
         let error = writeError ?? sendError
         end = (true, errno ?? error)
-        // Deliver the input that the owner has left before the end, unless that is of no use without the peer.
+        // Deliver the input that the owner has not read before the end, unless it is useless without the peer.
         let isOver = error != nil || isBroken && owner.needsPeer
         if !hasUsableInput || isOver { owner.wireEnded(errno: end.errno) }
     }

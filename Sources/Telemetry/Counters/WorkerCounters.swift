@@ -189,7 +189,7 @@ public final class WorkerCounters {
         upstreams[upstream.row, CountersSnapshot.spoolErrors] &+= 1
     }
 
-    /// Counts a connection that gets no more calls, since callers have canceled too many on it.
+    /// Counts a connection that begins no more calls because callers canceled too many on it.
     public func retiredConnection(_ upstream: UpstreamCounter) {
         upstreams[upstream.row, CountersSnapshot.retired] &+= 1
     }

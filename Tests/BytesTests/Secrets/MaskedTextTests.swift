@@ -166,7 +166,7 @@ import Testing
         #expect(MaskedText.masked(text, secrets: secrets) == shown)
     }
 
-    /// Each name stands before all that follows it: looking into the whole rest each time would take minutes.
+    /// Texts for which a scan of the whole rest after each name would take minutes.
     @Test(
         .timeLimit(.minutes(1)),
         arguments: [

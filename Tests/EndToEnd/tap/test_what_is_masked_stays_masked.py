@@ -361,36 +361,33 @@ def test_a_message_without_room_is_not_read(start, tap):
     assert seen.until("end")[0]["message"] == "***"
 
 
+def shown_error(martlet, recorder, tap, body, *fields):
+    """The body of an error that repeats a header of its request, as the tap shows it; the caller gets it as it is."""
+    head = b"".join(b"%s\r\n" % field for field in (b"HTTP/1.1 400 No", *fields, b"content-length: %d" % len(body)))
+    upstream = recorder(head + b"\r\n" + body)
+    proxy = martlet(f"""
+        listen: 127.0.0.1:0
+        upstream: {upstream.url}
+    """)
+    seen = tap(proxy, messages="true")
+    with proxy.http() as http:
+        assert http.get("/a", headers={"x-api-key": SECRET}).content == body
+    seen.until("end")
+    (message,) = seen.of("message", direction="response")
+    return message
+
+
 @pytest.mark.parametrize(
     "body",
     [b"\xff " + SECRET.encode(), b"\0" + SECRET.encode(), SECRET.encode("utf-8") + b"\x80" * 9],
     ids=repr,
 )
 def test_an_error_that_is_no_text_repeats_no_credential(martlet, recorder, tap, body):
-    upstream = recorder(b"HTTP/1.1 400 No\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
-    proxy = martlet(f"""
-        listen: 127.0.0.1:0
-        upstream: {upstream.url}
-    """)
-    seen = tap(proxy, messages="true")
-    with proxy.http() as http:
-        assert http.get("/a", headers={"x-api-key": SECRET}).content == body
-    seen.until("end")
-    (message,) = seen.of("message", direction="response")
+    message = shown_error(martlet, recorder, tap, body)
     assert base64.b64decode(message["base64"]) == body.replace(SECRET.encode(), b"***")
 
 
 def test_an_error_that_cannot_be_decompressed_is_withheld(martlet, recorder, tap):
     body = f"no {SECRET}".encode()
-    head = b"HTTP/1.1 400 No\r\ncontent-encoding: unknown\r\ncontent-length: %d\r\n\r\n" % len(body)
-    upstream = recorder(head + body)
-    proxy = martlet(f"""
-        listen: 127.0.0.1:0
-        upstream: {upstream.url}
-    """)
-    seen = tap(proxy, messages="true")
-    with proxy.http() as http:
-        assert http.get("/a", headers={"x-api-key": SECRET}).content == body
-    seen.until("end")
-    (message,) = seen.of("message", direction="response")
+    message = shown_error(martlet, recorder, tap, body, b"content-encoding: unknown")
     assert message["withheld"] is True and "base64" not in message

@@ -6,14 +6,14 @@ import Time
 
 /// Responses of one message that wait until a rule on their end is decided.
 @Suite struct ValidateHoldTests {
-    /// What types say of the method.
+    /// The kind of a method by its type.
     enum Kind: String, CaseIterable {
         case unary = "Say"
         case stream = "Talk"
         case unknown = "Unknown"
     }
 
-    /// What a rule with a retry asks about.
+    /// The condition of a rule with a retry.
     enum Reason: String, CaseIterable {
         case code = "code: unavailable"
         case trailer = "trailer: {x-bad: '1'}"
@@ -50,7 +50,7 @@ import Time
         }
     }
 
-    /// Ends the response with what a rule asks about.
+    /// Ends the response so that the condition holds.
     private func end(_ call: CallScript, _ reason: Reason) {
         switch reason {
         case .code: call.fail("unavailable", "busy", 14)

@@ -18,7 +18,7 @@ final class Balancer {
     private let table: AddressTable
     private let settings: UpstreamAddressSettings
     private let key: Template?
-    /// Where the key of a call is written; empty otherwise.
+    /// The buffer for the key of a call; empty between calls.
     private let keyBytes = ByteQueue(keeping: 256)
     /// The codes that are failures of an address.
     private let failureCodes: [RPCCode]
