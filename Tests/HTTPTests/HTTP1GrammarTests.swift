@@ -27,4 +27,20 @@ import Testing
     @Test func `a value has no control bytes but the tab`() {
         #expect(all(HTTP1Grammar.isValue) == Set([0x09] + (UInt8(0x20)...0x7e) + (UInt8(0x80)...0xff)))
     }
+
+    @Test(arguments: 0..<19) func `eight bytes at once pass where each of them does`(place: Int) {
+        // Bytes on which each class ends, so that a carry between two bytes would show.
+        for others in "az.-09AZ!~".utf8 {
+            var bytes = [UInt8](repeating: others, count: 19)
+            for byte in UInt8.min...UInt8.max {
+                bytes[place] = byte
+                #expect(bytes.span.areAll { $0.isTarget } == bytes.allSatisfy(HTTP1Grammar.isTarget))
+                #expect(bytes.span.areAll { $0.isName } == bytes.allSatisfy(HTTP1Grammar.isName))
+            }
+        }
+    }
+
+    @Test func `fewer than eight bytes are for one at a time`() {
+        #expect(![UInt8](repeating: 0x61, count: 7).span.areAll { $0.isTarget })
+    }
 }

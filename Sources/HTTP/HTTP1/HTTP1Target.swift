@@ -24,6 +24,7 @@ enum HTTP1Target {
     /// The query may have `"`, `<`, `>` and `\`, which browsers and curl send there as they are. In a path, servers read `\` as
     /// a slash.
     static func check(_ target: Span<UInt8>) throws(HTTPError) {
+        guard !target.areAll({ $0.isTarget }) else { return }
         var index = 0
         while index < target.count, unsafe HTTP1Grammar.isTarget(target[unchecked: index]) { index += 1 }
         guard index < target.count else { return }
@@ -57,18 +58,24 @@ enum HTTP1Target {
 
     /// Whether a host is a name of letters, digits, dots and hyphens with at most a port, as nearly all are.
     private static func isPlain(_ host: Span<UInt8>) -> Bool {
-        var index = 0
-        while index < host.count, unsafe HTTP1Grammar.isName(host[unchecked: index]) { index += 1 }
-        guard index > 0, index < host.count else { return index > 0 }
-        guard unsafe host[unchecked: index] == UInt8(ascii: ":"), host.count - index <= 6 else { return false }
-        var port = 0
-        while true {
-            index += 1
-            guard index < host.count else { return port <= 65535 }
-            let digit = unsafe host[unchecked: index] &- UInt8(ascii: "0")
-            guard digit < 10 else { return false }
-            port = port * 10 + Int(digit)
+        var (end, port, power) = (host.count, 0, 1)
+        while end > 0, host.count - end < 5 {
+            let digit = unsafe host[unchecked: end - 1] &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            port += power * Int(digit)
+            power *= 10
+            end -= 1
         }
+        if end > 0, unsafe host[unchecked: end - 1] == UInt8(ascii: ":") {
+            guard port <= 65535 else { return false }
+            end -= 1
+        } else {
+            end = host.count
+        }
+        let name = host.extracting(0..<end)
+        if name.areAll({ $0.isName }) { return true }
+        for index in 0..<end where unsafe !HTTP1Grammar.isName(name[unchecked: index]) { return false }
+        return end > 0
     }
 
     /// Rejects what is not a host with an optional port (RFC 9110 §7.2).
