@@ -9,6 +9,14 @@ extension HTTPHead {
         note(.added, .field(name))
     }
 
+    /// Gives the field a value that the configuration has for every request, in the place of the first one of that name.
+    ///
+    /// Nothing of it comes from a caller, so it may go into the HPACK table of a connection that callers share.
+    public func set(_ name: FieldName, configured value: Span<UInt8>) {
+        set(name, value)
+        if let index = first(name) { fields[index].isConfigured = true }
+    }
+
     /// Gives the field the value, in the place of the first one of that name; others of that name go.
     public func set(_ known: KnownField, _ value: StaticString) {
         set(known, arena.add(value))

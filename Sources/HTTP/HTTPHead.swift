@@ -13,6 +13,8 @@ public final class HTTPHead {
         var known: KnownField
         /// The length of the line `name: value` CRLF where the arena has it whole, from the name on; else 0.
         var lineCount: Int32 = 0
+        /// Whether the configuration gives the value to every request.
+        var isConfigured = false
     }
 
     let arena = ByteArena()
@@ -269,6 +271,7 @@ public final class HTTPHead {
     public func setValue(at index: Int, _ value: Span<UInt8>) {
         fields[index].value = arena.add(value)
         fields[index].lineCount = 0
+        fields[index].isConfigured = false
         note(.set, .field(fields[index].name))
     }
 

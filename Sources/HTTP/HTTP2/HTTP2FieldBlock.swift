@@ -82,14 +82,20 @@ enum HTTP2FieldBlock {
             let isShared = control.isShared
             for index in 0..<head.count {
                 let field = head.fields[index]
-                unsafe add(
-                    memory + Int(field.name.offset),
-                    Int(field.name.count),
-                    memory + Int(field.value.offset),
-                    Int(field.value.count),
-                    isShared && !HTTP2FixedValue.contains(field.known, head.value(at: index))
-                        ? Self.isCallers : NGHTTP2_NV_FLAG_NONE
-                )
+                let isCallers =
+                    isShared && !field.isConfigured && !HTTP2FixedValue.contains(field.known, head.value(at: index))
+                // The name of a known field is never released: nghttp2 would copy another, and make its letters small.
+                if field.known != .other {
+                    add(field.known.name, field.value, isCallers: isCallers)
+                } else {
+                    unsafe add(
+                        memory + Int(field.name.offset),
+                        Int(field.name.count),
+                        memory + Int(field.value.offset),
+                        Int(field.value.count),
+                        isCallers ? Self.isCallers : NGHTTP2_NV_FLAG_NONE
+                    )
+                }
             }
             guard let length = head.contentLength, head.status != 204, !head.isInterim else { return }
             // nghttp2 never indexes this field.

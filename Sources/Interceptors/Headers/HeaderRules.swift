@@ -52,7 +52,7 @@ final class HeaderRules {
         if !removed.isEmpty { for name in removed { head.remove(name) } }
         if !renamed.isEmpty { for (from, to) in renamed { rename(from, to, in: head) } }
         if !replaced.isEmpty { for substitution in replaced { replace(substitution, in: head) } }
-        if !set.isEmpty { for value in set { withValue(value) { head.set(value.name, $0) } } }
+        if !set.isEmpty { for value in set { assign(value, in: head) } }
         if !fallback.isEmpty { addAbsent(to: head) }
         if !added.isEmpty { for value in added { withValue(value) { head.add(value.name, $0) } } }
         if !variable.isEmpty { made.removeAll() }
@@ -92,6 +92,11 @@ final class HeaderRules {
             scratch.removeAll()
             index = head.first(rule.name, from: found + 1)
         }
+    }
+
+    private func assign(_ value: Value, in head: HTTPHead) {
+        if let constant = value.constant { return head.set(value.name, configured: constant.span) }
+        withValue(value) { head.set(value.name, $0) }
     }
 
     private func withValue(_ value: Value, _ use: (Span<UInt8>) -> Void) {

@@ -79,7 +79,7 @@ final class TokenInterceptor: Interceptor {
             value = format.header(credential.value ?? [])
         }
         let value = value
-        call.request.set(header, value.span)
+        call.request.set(header, configured: value.span)
         return .next
     }
 

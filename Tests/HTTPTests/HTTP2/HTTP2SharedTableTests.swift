@@ -89,6 +89,28 @@ import Testing
         #expect(sizes[0] == sizes[1])
     }
 
+    @Test(arguments: ["x-api-key", "x-environment", "cookie"])
+    func `a value that the configuration gives to every request goes into the table`(name: String) {
+        let (name, value) = (FieldName(name), "Bearer 0123456789abcdef0123456789abcdef".bytes)
+        let changes: [(HTTPHead) -> Void] = [
+            { _ in }, { $0.set(name, value.span) }, { $0.setValue(at: $0.count - 1, value.span) },
+        ]
+        for (number, change) in changes.enumerated() {
+            let upstream = HTTP2Upstream()
+            let sizes = (0..<2).map { _ in
+                let head = Message.request()
+                head.add(name, "a caller's".bytes.span)
+                head.set(name, configured: value.span)
+                change(head)
+                upstream.opens().stream?.send(head: head, end: true)
+                _ = upstream.receive()
+                return block(upstream.frames).count
+            }
+            // Whoever writes it after that is no configuration.
+            #expect((sizes[1] < sizes[0]) == (number == 0))
+        }
+    }
+
     @Test func `request trailers stay out of the table`() {
         let upstream = HTTP2Upstream()
         let sizes = (0..<2).map { _ in
