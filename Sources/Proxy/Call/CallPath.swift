@@ -134,7 +134,7 @@ extension Call {
         let kept = upstreamLeg.retryBuffer.body.take()
         // Behind what is in the spool, it stays where it is.
         let waiting = spool == nil ? upstreamLeg.outbox.take() : nil
-        upstreamLeg.sending = .underWay
+        upstreamLeg.beginSending()
         // The connection of the attempt before may have been crowded. What has waited for that goes behind what was kept.
         if record.attempts > 1 {
             callerLeg.stream.pause(.noUpstream)
@@ -154,9 +154,7 @@ extension Call {
             worker.release(waiting)
         }
         if upstreamLeg.hasEnd, !isBare, spool == nil, !isOver { attempt.sendEnd(trailers: flows.request.trailers) }
-        let sending = upstreamLeg.sending
-        upstreamLeg.sending = .no
-        if case .failed(let error) = sending { return attemptFailed(attempt, error) }
+        if let error = upstreamLeg.endSending() { return attemptFailed(attempt, error) }
         if let spool, !isOver { send(spool, by: attempt, isBlocked: isBlocked) }
         callerLeg.stream.resume(.noUpstream)
     }
@@ -242,10 +240,7 @@ extension Call {
     /// The attempt came to nothing: the call fails with it, unless it is one that may be retried.
     func attemptFailed(_ attempt: Attempt, _ error: UpstreamError) {
         guard !isOver, upstreamLeg.has(attempt) else { return }
-        guard case .no = upstreamLeg.sending else {
-            upstreamLeg.sending = .failed(error)
-            return
-        }
+        guard !upstreamLeg.failedSending(error) else { return }
         attempt.count(error.result)
         attempt.count(hedge: .failed)
         if let limit = error.limit { worker.counters.limitHit(limit) }

@@ -18,9 +18,8 @@ struct UpstreamLeg {
     }
 
     /// Whether the request is being handed to the attempt, which may fail meanwhile.
-    enum Sending {
-        case no, underWay
-        case failed(UpstreamError)
+    private enum Sending {
+        case no, underWay, failed
     }
 
     /// What the caller speaks, in which the chain has the request, and the response as well.
@@ -46,7 +45,7 @@ struct UpstreamLeg {
     var attempt: Attempt?
     /// What else is tried until there is a response, if the call may be sent to several addresses.
     var hedge: Hedge?
-    var sending = Sending.no
+    private var sending = Sending.no
     /// What is through the chain and waits for a connection.
     var outbox: ByteQueue?
     /// What a Connect GET asks for, if that is other than what has come.
@@ -64,6 +63,7 @@ struct UpstreamLeg {
     var error: UpstreamError?
     /// Fires when the time is over that the upstream's settings allow.
     var timer: Timer?
+    private var sendingError: UpstreamError?
     private var pathProcedure: Procedure?
     private var pathVersion: Int
 
@@ -82,6 +82,25 @@ struct UpstreamLeg {
             pathProcedure = Procedure(path: request.path, in: rpcProtocol)
         }
         return pathProcedure
+    }
+
+    /// Begins to hand the request to the attempt.
+    mutating func beginSending() { sending = .underWay }
+
+    /// Notes that the attempt has failed while the request was being handed to it.
+    ///
+    /// - Returns: Whether that is so; the failure waits for `endSending` then.
+    mutating func failedSending(_ error: UpstreamError) -> Bool {
+        guard sending != .no else { return false }
+        (sending, sendingError) = (.failed, error)
+        return true
+    }
+
+    /// Returns the failure of the attempt that the request has been handed to, if it has failed meanwhile.
+    mutating func endSending() -> UpstreamError? {
+        let hasFailed = sending == .failed
+        sending = .no
+        return hasFailed ? sendingError.take() : nil
     }
 
     /// How the upstream is spoken with.

@@ -148,11 +148,9 @@ extension Call {
     ///
     /// - Returns: whether the attempt goes on.
     private func lend(_ send: () -> Void, to attempt: Attempt) -> Bool {
-        upstreamLeg.sending = .underWay
+        upstreamLeg.beginSending()
         send()
-        let sending = upstreamLeg.sending
-        upstreamLeg.sending = .no
-        if case .failed(let error) = sending { attemptFailed(attempt, error) }
+        if let error = upstreamLeg.endSending() { attemptFailed(attempt, error) }
         return !isOver && upstreamLeg.attempt === attempt
     }
 

@@ -149,7 +149,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     /// The exchange is over: the stream is the connection's own again.
     private func complete() {
         end()
-        if stream?.isReadOn != true { stream = nil }
+        if !call.upstreamLeg.isServed || stream?.isReadOn != true { stream = nil }
     }
 
     /// Whether what serves the call in this process still reads the request, although it has responded.

@@ -276,12 +276,16 @@ final class Pool: UpstreamConnection.Owner {
 
     /// A connection may have room that it had not, or the other way round.
     func hasRoom(_ connection: UpstreamConnection) {
-        if connection.room > 0, !connection.hasBeenOfUse {
+        var room = connection.room
+        if room > 0, !connection.hasBeenOfUse {
             connection.hasBeenOfUse = true
             endBackoff()
         }
-        serveWaiting(by: connection)
-        if connection.room > 0 {
+        if !waiting.isEmpty {
+            serveWaiting(by: connection)
+            room = connection.room
+        }
+        if room > 0 {
             guard !isDraining else { return connection.drain() }
             if connection.poolPosition != nil, connection.isLastChoice != connection.holdsMuch { remove(connection) }
             if connection.poolPosition == nil { add(connection) }
