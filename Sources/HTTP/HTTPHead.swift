@@ -11,10 +11,10 @@ public final class HTTPHead {
         var name: ByteRange
         var value: ByteRange
         var known: KnownField
-        /// The length of the line `name: value` CRLF where the arena has it whole, from the name on; else 0.
-        var lineCount: Int32 = 0
         /// Whether the configuration gives the value to every request.
         var isConfigured = false
+        /// The length of the line `name: value` CRLF where the arena has it whole, from the name on; else 0.
+        var lineCount: Int32 = 0
     }
 
     let arena = ByteArena()
