@@ -26,6 +26,29 @@ public final class LoopTasks {
             if !Task.isCancelled { then.value(result) }
         }
     }
+
+    /// Starts `work` on another thread, in steps; `then` gets the result on the loop's thread.
+    ///
+    /// To cancel the task skips the steps that have not begun, and the call of `then`.
+    public func start<Work: SteppedWork>(
+        _ work: sending Work,
+        on thread: BlockingThread,
+        then: @escaping (Work.Output) -> Void
+    ) -> LoopTask {
+        let job = BlockingJob(work)
+        return start({ await thread.run(job) }, then: { if let output = $0 { then(output) } })
+    }
+
+    /// Starts `work` on another thread as one step; `then` gets the result on the loop's thread.
+    ///
+    /// To cancel the task skips work that has not begun, and the call of `then`.
+    public func start<Result: Sendable>(
+        on thread: BlockingThread,
+        _ work: @escaping @Sendable () -> Result,
+        then: @escaping (Result) -> Void
+    ) -> LoopTask {
+        start(SingleStep(work: work), on: thread, then: then)
+    }
 }
 
 /// Runs the jobs of tasks when the loop opens its letters.

@@ -61,14 +61,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         }
         guard !request.isLoaded else { return upstream.acquire(for: self) }
         let (request, memory) = (request, upstream.context.memory)
-        reading = tasks().start(
-            {
-                await BlockingThread.files.run {
-                    Result { () throws(NamedCallError) in try LoadedRequest(request, memory: memory) }
-                }
-            },
-            then: { [weak self] in self?.loaded($0) }
-        )
+        reading = tasks().start(RequestReading(request, memory: memory), on: .files) { [weak self] in self?.loaded($0) }
     }
 
     private func loaded(_ result: Result<LoadedRequest, NamedCallError>) {

@@ -29,22 +29,19 @@ extension FetchRequest {
         if case .bytes = body { true } else { false }
     }
 
-    /// The same request with the bytes that its files have now.
+    /// What the body consists of, in order.
     ///
-    /// The thread waits for the disk: it must not be a worker's.
-    ///
-    /// - Throws: an error if a file cannot be read.
-    public func loaded() throws(NamedCallError) -> FetchRequest {
-        var loaded = self
+    /// The parts of a form get a new boundary, which the content type names from then on.
+    mutating func takeContents() -> [FetchBody.Content] {
+        defer { body = .bytes([]) }
         switch body {
-        case .bytes: break
-        case .file(let path): loaded.body = .bytes(try CallFile.read(path))
+        case .bytes(let bytes): return [.bytes(bytes)]
+        case .file(let path): return [.file(path)]
         case .multipart(let parts):
-            let (bytes, boundary) = try Multipart.joined(parts)
-            loaded.body = .bytes(bytes)
-            loaded.append("; boundary=\(boundary)", toField: "content-type")
+            let boundary = Multipart.newBoundary()
+            append("; boundary=\(boundary)", toField: "content-type")
+            return Multipart.contents(parts, boundary: boundary)
         }
-        return loaded
     }
 
     private mutating func append(_ text: String, toField name: String) {

@@ -68,43 +68,27 @@ struct Multipart {
         }
     }
 
-    /// The body that parts make, and the boundary between them; reads their files.
-    static func joined(_ parts: [FetchBody.Part]) throws(NamedCallError) -> (body: [UInt8], boundary: String) {
-        var rendered: [[UInt8]] = []
+    /// The body that parts make, with `boundary` between them.
+    static func contents(_ parts: [FetchBody.Part], boundary: String) -> [FetchBody.Content] {
+        var contents: [FetchBody.Content] = []
         for part in parts {
-            switch part.content {
-            case .bytes(let bytes): rendered.append(part.head + bytes)
-            case .file(let path): rendered.append(part.head + (try CallFile.read(path)))
-            }
+            contents.append(.bytes("--\(boundary)\r\n".utf8 + part.head))
+            contents.append(part.content)
+            contents.append(.bytes(Array("\r\n".utf8)))
         }
-        let boundary = boundary(absentFrom: rendered)
-        var body: [UInt8] = []
-        body.reserveCapacity(rendered.reduce(64) { $0 + $1.count + boundary.utf8.count + 6 })
-        for part in rendered {
-            body += "--\(boundary)\r\n".utf8
-            body += part
-            body += "\r\n".utf8
-        }
-        body += "--\(boundary)--\r\n".utf8
-        return (body, boundary)
+        return contents + [.bytes(Array("--\(boundary)--\r\n".utf8))]
     }
 
-    /// A boundary (RFC 2046 §5.1.1) that stands nowhere in the parts.
+    /// Returns a boundary of 128 random bits (RFC 2046 §5.1.1).
     ///
-    /// It is the same for the same parts: requests that are equal are made once for all who want them.
-    static func boundary(absentFrom parts: [[UInt8]]) -> String {
-        var number: UInt64 = 0
-        while true {
-            let queue = ByteQueue()
-            queue.append("martlet-")
-            queue.append(paddedHexadecimal: 0)
-            queue.append(paddedHexadecimal: number)
-            number += 1
-            let boundary = queue.readable.array
-            if !parts.contains(where: { $0.span.contains(boundary) }) {
-                return String(decoding: boundary, as: UTF8.self)
-            }
-        }
+    /// No search through the parts is needed: a caller cannot guess the boundary, and chance does not repeat it.
+    static func newBoundary() -> String {
+        var random = SystemRandomNumberGenerator()
+        let queue = ByteQueue()
+        queue.append("martlet-")
+        queue.append(paddedHexadecimal: random.next())
+        queue.append(paddedHexadecimal: random.next())
+        return String(decoding: queue.readable.array, as: UTF8.self)
     }
 
     /// A name as it stands between quotes, escaped as browsers do it: a backslash would be taken for itself.
@@ -119,17 +103,5 @@ struct Multipart {
             }
         }
         return quoted
-    }
-}
-
-extension Span<UInt8> {
-    /// Whether `bytes` stand somewhere in these.
-    fileprivate func contains(_ bytes: [UInt8]) -> Bool {
-        var start = 0
-        while let index = firstIndex(of: bytes[0], from: start), index + bytes.count <= count {
-            if extracting(index..<(index + bytes.count)).equals(bytes) { return true }
-            start = index + 1
-        }
-        return false
     }
 }

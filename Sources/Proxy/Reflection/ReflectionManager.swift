@@ -125,14 +125,11 @@ package final class ReflectionManager {
     /// Makes types of the files, which may take longer than a loop should wait.
     private func link(_ files: ReflectedFiles) {
         guard let base = source?.base else { return }
-        linking = tasks.start(
-            {
-                await BlockingThread.types.run {
-                    Result { () throws(ReflectionError) in try base.adding(files) }
-                }
-            },
-            then: { [unowned self] in linked($0, files) }
-        )
+        linking = tasks.start(on: .types) {
+            Result { () throws(ReflectionError) in try base.adding(files) }
+        } then: { [unowned self] in
+            linked($0, files)
+        }
     }
 
     private func linked(_ result: Result<KnownTypes, ReflectionError>, _ files: ReflectedFiles) {

@@ -44,6 +44,10 @@ final class Spool {
     /// Counts retries, so that what is read for one does not go with the next.
     private var retry = 0
     private var isReading = false
+    /// The write that is in progress, or the last one.
+    private var writing: LoopTask?
+    /// The read that is in progress, or the last one.
+    private var reading: LoopTask?
     /// Told what happens to bytes; nil once nobody wants them.
     private var onEvent: ((Event) -> Void)?
 
@@ -72,6 +76,8 @@ final class Spool {
     func end() {
         guard onEvent != nil else { return }
         onEvent = nil
+        writing?.cancel()
+        reading?.cancel()
         worker.context.meter.add(-Self.memory)
         worker.counters.spool(counter, files: hasFile ? -1 : 0, bytes: -layout.count)
         budget.release(layout.count)
@@ -102,8 +108,8 @@ final class Spool {
         swap(&unwritten, &waiting)
         waiting.removeAll(keepingCapacity: true)
         let (file, bytes, offset) = (file, unwritten, layout.written)
-        _ = worker.services.tasks.start {
-            await BlockingThread.spool.run { file.write(bytes, at: offset) }
+        writing = worker.services.tasks.start(on: .spool) {
+            file.write(bytes, at: offset)
         } then: { [self] error in
             wrote(error)
         }
@@ -134,6 +140,7 @@ final class Spool {
     /// The retry has read all, or is over.
     func endRetry() {
         retry += 1
+        reading?.cancel()
         (piece, isReading) = ([], false)
         layout.endRetry()
         if onEvent != nil { write() }
@@ -163,8 +170,8 @@ final class Spool {
         guard !isReading else { return }
         isReading = true
         let (file, retry) = (file, retry)
-        _ = worker.services.tasks.start {
-            await BlockingThread.spool.run { file.read(at: offset, count: count) }
+        reading = worker.services.tasks.start(on: .spool) {
+            file.read(at: offset, count: count)
         } then: { [self] result in
             guard retry == self.retry else { return }
             isReading = false
