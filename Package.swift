@@ -138,8 +138,9 @@ let testTargets: [Target] = [
     tests(
         "ProxyTests",
         [
-            "HTTP2Kit", "Interceptors", "Proxy", "Credentials", "Events", "TLS", "HTTP", "Documents", "Compressors",
-            "Types", "Configuration", "Protocols", "RPC", "Policy", "Telemetry", "Time", "Bytes",
+            "HTTP2Kit", "Interceptors", "Proxy", "Caching", "Credentials", "Events", "TLS", "HTTP", "Resolver",
+            "Documents", "Compressors", "Types", "Configuration", "Protocols", "RPC", "Policy", "Telemetry", "Time",
+            "Bytes",
         ]
     ),
     tests(

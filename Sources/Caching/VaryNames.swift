@@ -11,6 +11,8 @@ public struct VaryNames: Equatable, Sendable {
     private let names: [FieldName]
 
     /// The names of a response, in the order of the alphabet.
+    ///
+    /// The response must not depend on everything.
     public init(_ head: HTTPHead) {
         names = Self.all(head).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
@@ -29,6 +31,7 @@ public struct VaryNames: Equatable, Sendable {
         return names.count > limit || names.contains { $0.bytes == [UInt8(ascii: "*")] }
     }
 
+    /// Returns the names of a head; of more than `limit` names, the first ones until the limit is exceeded.
     private static func all(_ head: HTTPHead) -> [FieldName] {
         var names: [FieldName] = []
         var field = head.first(vary)
@@ -38,6 +41,8 @@ public struct VaryNames: Equatable, Sendable {
             while let range = list.next(value) {
                 let name = FieldName(value.extracting(range).string)
                 if !names.contains(name) { names.append(name) }
+                // An upstream may send thousands, each of which would be compared with all.
+                guard names.count <= limit else { return names }
             }
             field = head.first(vary, from: found + 1)
         }

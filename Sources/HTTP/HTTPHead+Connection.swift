@@ -4,12 +4,15 @@ internal import Bytes
 extension HTTPHead {
     /// Removes `Connection` and all fields that it names.
     func removeConnection() {
+        // A set: the field may name thousands, and to look for each of them among all fields is slow.
+        var named: Set<[UInt8]> = []
         while let index = first(.connection) {
-            let named = value(at: index).string
+            value(at: index).forEachListItem { named.insert($0.array.map(\.lowercasedASCII)) }
             remove(at: index)
-            for name in named.utf8.split(separator: UInt8(ascii: ",")) {
-                remove(FieldName(String(decoding: Array(name).span.trimmed.array, as: UTF8.self)))
-            }
+        }
+        var index = 0
+        while index < count {
+            if named.contains(name(at: index).array) { remove(at: index) } else { index += 1 }
         }
     }
 

@@ -17,7 +17,9 @@ public struct TrailerLines: Sendable {
             let start = position
             let end = lines.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? lines.count
             position = end + 1
-            guard let colon = lines.firstIndex(of: UInt8(ascii: ":"), from: start), colon < end else { continue }
+            // Within the line alone: a search beyond it makes many lines without a colon quadratic.
+            guard let length = lines.extracting(start..<end).firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let colon = start + length
             let name = Self.trimmed(lines, start..<colon)
             if !name.isEmpty { return (name, Self.trimmed(lines, colon + 1..<end)) }
         }

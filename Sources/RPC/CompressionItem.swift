@@ -19,7 +19,9 @@ public struct CompressionItem {
             position = end + 1
             let item = Self.trimmed(field, start..<end)
             guard !item.isEmpty else { continue }
-            let nameEnd = min(field.firstIndex(of: UInt8(ascii: ";"), from: item.lowerBound) ?? end, item.upperBound)
+            // Within the item alone: a search beyond it makes a long list without weights quadratic.
+            let weight = field.extracting(item).firstIndex(of: UInt8(ascii: ";"))
+            let nameEnd = weight.map { item.lowerBound + $0 } ?? item.upperBound
             let name = Self.trimmed(field, item.lowerBound..<nameEnd)
             guard !name.isEmpty else { continue }
             (range, self.name) = (item, name)

@@ -186,7 +186,7 @@ final class Mock: Sendable {
         }
         if tape.repeats, let last = rules.last(where: { $0.flaw == nil }) {
             guard context.known >= last.asks else { return .message }
-            if last.lackOfHead(context.call) ?? last.lackOfMessage(context) == nil { return .rule(last) }
+            if last.lackOfHead(context) ?? last.lackOfMessage(context) == nil { return .rule(last) }
         }
         return .none(MockMiss("all calls of the tape have been played; record more, or write repeat: true"))
     }
@@ -199,7 +199,7 @@ final class Mock: Sendable {
         var played: [MockRule] = []
         for index in candidates {
             let rule = rules[index]
-            if let lack = rule.lackOfHead(context.call) {
+            if let lack = rule.lackOfHead(context) {
                 pass(rule, lack)
                 continue
             }

@@ -15,6 +15,8 @@ struct MockContext {
     }
 
     let call: Call
+    /// The parameters of the URL.
+    let query: MockQuery
     let worker: WorkerServices
     private(set) var known = Known.head
     /// The message of the request that came last.
@@ -41,6 +43,7 @@ struct MockContext {
 
     init(_ call: Call, of mock: Mock, on worker: WorkerServices, keepsAll: Bool) {
         (self.call, self.worker, self.keepsAll) = (call, worker, keepsAll)
+        query = MockQuery(of: call)
         (numbers, limit) = (mock.messageNumbers, mock.heldMessagesLimit)
         if keepsAll { messages = [] }
     }

@@ -150,7 +150,8 @@ final class MockRule: Sendable {
     var awaitedSignals: [String] { script.awaitedSignals }
 
     /// What of the head of a call is not as the rule asks; none if all is.
-    func lackOfHead(_ call: Call) -> Lack? {
+    func lackOfHead(_ context: MockContext) -> Lack? {
+        let call = context.call
         if let recorded, !recorded.isOf(call) {
             return Lack(depth: 0, asksFor: String(decoding: recorded.call, as: UTF8.self))
         }
@@ -160,7 +161,7 @@ final class MockRule: Sendable {
             let isNear = condition.reaches(call)
             return Lack(depth: isNear ? 3 : 0, asksFor: condition.lack(of: call) ?? "another call")
         }
-        return url?.lack(of: call)
+        return url?.lack(of: call, context.query)
     }
 
     /// What of the first message is not as the rule asks; none if all is.

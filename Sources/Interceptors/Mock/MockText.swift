@@ -145,7 +145,7 @@ struct MockText: Sendable {
             case .attempt: text += Array(String(context.call.attempts).utf8)
             case .now: text += Array(TimestampFormatter.text(context.worker.loop.clock.wall).utf8)
             case .path(let name): text += context.captures[name] ?? []
-            case .query(let name): text += MockURL.parameters(of: context.call).first { $0.name == name }?.value ?? []
+            case .query(let name): text += context.query.first(name) ?? []
             case .body: text += isShown ? context.shownPayload : context.payload
             case .random(let count):
                 for _ in 0..<count {

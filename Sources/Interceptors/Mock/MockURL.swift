@@ -58,17 +58,15 @@ struct MockURL: Sendable {
     }
 
     /// What of a call is not as is asked; none if all is.
-    func lack(of call: Call) -> MockRule.Lack? {
+    func lack(of call: Call, _ parameters: MockQuery) -> MockRule.Lack? {
         let request = call.request
         if let url, !url.holds(for: .target(request.target)) { return .init(depth: 1, asksFor: "another URL") }
         if segments != nil, captures(of: call) == nil {
             return .init(depth: 1, asksFor: "another path")
         }
-        guard !query.isEmpty else { return nil }
-        let parameters = Self.parameters(of: call)
         let wrong = query.first { name, test in
-            let values = parameters.filter { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
-            return values.isEmpty ? !test.holds(for: nil) : !values.contains { test.holds(for: .string($0)) }
+            let values = parameters.values(of: name)
+            return values.isEmpty ? !test.holds(for: nil) : !values.contains { test.holds(for: $0) }
         }
         return wrong.map { .init(depth: 4, asksFor: "another parameter \($0.name)") }
     }
@@ -77,32 +75,24 @@ struct MockURL: Sendable {
     func captures(of call: Call) -> [String: [UInt8]]? {
         guard let segments else { return [:] }
         let request = call.request
-        let parts = request.path.array.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        // No more parts than decide: each rule looks at the path.
+        let parts = request.path.array.dropFirst()
+            .split(separator: UInt8(ascii: "/"), maxSplits: segments.count, omittingEmptySubsequences: false)
         guard parts.count == segments.count else { return nil }
+        for case (.literal(let literal), let part) in zip(segments, parts) {
+            // An escape has three bytes.
+            guard part.count <= 3 * literal.count, literal == URLPath.normal(part: part.span) else { return nil }
+        }
         var captures: [String: [UInt8]] = [:]
-        for (segment, part) in zip(segments, parts) {
-            switch segment {
-            case .literal(let literal): guard literal == URLPath.normal(part: part.span) else { return nil }
-            case .named(let name):
-                guard !part.isEmpty else { return nil }
-                captures[name] = Self.unescaped(Array(part), isQuery: false)
-            }
+        for case (.named(let name), let part) in zip(segments, parts) {
+            guard !part.isEmpty else { return nil }
+            captures[name] = Self.unescaped(part, isQuery: false)
         }
         return captures
     }
 
-    /// The parameters of a call's query, in their order.
-    static func parameters(of call: Call) -> [(name: String, value: [UInt8])] {
-        let request = call.request
-        return request.query.array.split(separator: UInt8(ascii: "&")).map { pair in
-            let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            let texts = halves.map { unescaped(Array($0), isQuery: true) }
-            return (String(decoding: texts[0], as: UTF8.self), texts.count > 1 ? texts[1] : [])
-        }
-    }
-
     /// The bytes without percent signs; an escape that is not valid stays.
-    private static func unescaped(_ bytes: [UInt8], isQuery: Bool) -> [UInt8] {
+    static func unescaped(_ bytes: ArraySlice<UInt8>, isQuery: Bool) -> [UInt8] {
         let text = bytes.span
         var (plain, index) = ([UInt8](), 0)
         while index < text.count {
