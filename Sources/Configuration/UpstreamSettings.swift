@@ -38,6 +38,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let spool: UpstreamSpoolSettings?
         /// The calls under way in the process; none is no limit.
         public let calls: Int?
+        /// The addresses that a name has in DNS, and the targets of its SRV records.
+        public let addresses: Int
     }
 
     /// What becomes of the cookies that an upstream sets.
@@ -295,6 +297,15 @@ public struct UpstreamSettings: Equatable, Sendable {
             example: "1024",
             "The limit of concurrent calls in all workers together. Martlet rejects calls beyond it."
         ),
+        Option(
+            "addresses",
+            .integer(in: 1...10_000),
+            default: "512",
+            """
+            The limit of addresses that a name has in DNS, and of targets of its SRV records. Martlet uses only so \
+            many of them.
+            """
+        ),
     ]
 
     /// Reads an upstream; none if its name or URL is wrong, which is reported.
@@ -325,7 +336,8 @@ public struct UpstreamSettings: Equatable, Sendable {
             fields: limits.integer("fields"),
             retryBuffer: limits.size("retry_buffer"),
             spool: limits.has("spool") ? UpstreamSpoolSettings(limits.section("spool")) : nil,
-            calls: limits.integer(ifGiven: "calls")
+            calls: limits.integer(ifGiven: "calls"),
+            addresses: limits.integer("addresses")
         )
         defaults = UpstreamDefaults(section.section("defaults"))
         cookies = Cookies(rawValue: section.string("cookies")) ?? .none

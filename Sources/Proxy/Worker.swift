@@ -247,7 +247,8 @@ package final class Worker {
             events: UpstreamEvents(
                 exceeded: { [counters] in counters.http2LimitHit($0.label) },
                 retired: { [counters] in counters.retiredConnection(counter) },
-                shareReached: { [counters] in counters.limitHit(.ejectShare) }
+                shareReached: { [counters] in counters.limitHit(.ejectShare) },
+                addressesExceeded: { [counters] in counters.limitHit(.addresses) }
             ),
             logLimiter: logLimiter,
             tls: tls.upstreams[settings.name],

@@ -51,7 +51,10 @@ final class Lookup: PendingLookup {
         let callback: ares_addrinfo_callback = { context, status, _, result in
             unsafe Unmanaged<Lookup>.fromOpaque(context!).takeRetainedValue().finish(status, result)
         }
-        unsafe ares_getaddrinfo(channel, name, nil, nil, callback, context)
+        // Not sorted by c-ares, which asks the kernel about each of thousands of addresses.
+        var hints = ares_addrinfo_hints()
+        hints.ai_flags = Int32(ARES_AI_NOSORT)
+        unsafe ares_getaddrinfo(channel, name, nil, &hints, callback, context)
         isWaiting = true
     }
 
@@ -83,6 +86,7 @@ final class Lookup: PendingLookup {
             unsafe alias = this.pointee.next
         }
         if addresses.isEmpty { return .failure(.noAddress) }
-        return .success(Resolution(addresses: addresses, timeToLive: timeToLive))
+        let sorted = DestinationOrder(source: SourceAddress.of).sorted(addresses)
+        return .success(Resolution(addresses: sorted, timeToLive: timeToLive))
     }
 }

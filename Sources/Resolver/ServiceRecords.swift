@@ -64,6 +64,10 @@ private struct DNSReader {
 
     /// The longest name, in bytes (RFC 1035 §2.3.4).
     private static let maxName = 255
+    /// The maximum number of pointers in a name, which is the maximum number of its labels.
+    ///
+    /// Without it, names of pointers to pointers cost thousands of steps each.
+    private static let maxPointers = 127
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -89,6 +93,7 @@ private struct DNSReader {
     mutating func name() -> String? {
         var (place, labels, length) = (position, [String](), 0)
         var hasJumped = false
+        var pointers = 0
         while true {
             guard place < bytes.count else { return nil }
             let count = Int(bytes[place])
@@ -101,6 +106,8 @@ private struct DNSReader {
                 if !hasJumped { position = place + 2 }
                 // A pointer leads back, so that none can lead around.
                 (place, hasJumped) = (pointer, true)
+                pointers += 1
+                guard pointers <= Self.maxPointers else { return nil }
             case 1...63:
                 length += count + 1
                 guard length <= Self.maxName, place + 1 + count <= bytes.count else { return nil }

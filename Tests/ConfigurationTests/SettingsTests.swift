@@ -128,7 +128,8 @@ struct SettingsTests {
                     fields: 200,
                     retryBuffer: 65_536,
                     spool: nil,
-                    calls: nil
+                    calls: nil,
+                    addresses: 512
                 )
         )
     }
@@ -201,7 +202,8 @@ struct SettingsTests {
                     fields: 200,
                     retryBuffer: 0,
                     spool: nil,
-                    calls: nil
+                    calls: nil,
+                    addresses: 512
                 )
         )
     }

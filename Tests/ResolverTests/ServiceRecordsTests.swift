@@ -21,9 +21,9 @@ import Testing
         [0, priority, 0, weight, UInt8(port >> 8), UInt8(port & 255)] + target
     }
 
-    private func read(_ answers: [[UInt8]]) throws(ResolverError) -> ServiceRecords {
+    private func read(_ answers: [[UInt8]], count: Int? = nil) throws(ResolverError) -> ServiceRecords {
         var header = Self.header
-        header[7] = UInt8(answers.count)
+        header[7] = UInt8(count ?? answers.count)
         return try ServiceRecords(header + Self.question + answers.joined())
     }
 
@@ -49,6 +49,23 @@ import Testing
     @Test func `a service that is not there is no address`() {
         #expect(throws: ResolverError.noAddress) { try read([]) }
         #expect(throws: ResolverError.noAddress) { try read([Self.record(Self.service(0, 0, 0, [0]))]) }
+    }
+
+    @Test func `a name of pointers to pointers is rejected`() {
+        // Each pointer leads to the one before it, and the first one to the name of the question.
+        let chain = { (count: Int) -> [UInt8] in
+            let start = Self.header.count + Self.question.count + 12
+            let pointers = (0..<count).flatMap { index -> [UInt8] in
+                let target = index == 0 ? 12 : start + (index - 1) * 2
+                return [0xc0 | UInt8(target >> 8), UInt8(target & 255)]
+            }
+            let last = start + (count - 1) * 2
+            let text = Self.record(pointers, type: 16)
+            let target: [UInt8] = [0xc0 | UInt8(last >> 8), UInt8(last & 255)]
+            return text + Self.record(Self.service(0, 0, 1, target))
+        }
+        #expect(throws: Never.self) { try read([chain(100)], count: 2) }
+        #expect(throws: ResolverError.badResponse) { try read([chain(1000)], count: 2) }
     }
 
     private static let broken: [[UInt8]] = [

@@ -238,6 +238,17 @@ public final class Upstream {
         logLimiter.note(text, about: "\(name) \(error)", [("upstream", name), ("reason", "\(error)")])
     }
 
+    /// Logs and counts that DNS has `count` addresses or targets, of which only some are used.
+    func logExcessAddresses(_ count: Int) {
+        events.addressesExceeded()
+        let (name, limit) = (settings.name, settings.limits.addresses)
+        logLimiter.note(
+            "DNS has more addresses than limits.addresses; the others get no calls",
+            about: name,
+            [("upstream", name), ("found", "\(count)"), ("limit", "\(limit)")]
+        )
+    }
+
     /// The upstream went beyond a limit of HTTP/2.
     func exceeded(_ limit: HTTP2Limit, at address: SocketAddress) {
         events.exceeded(limit)

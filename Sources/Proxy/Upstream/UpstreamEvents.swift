@@ -8,7 +8,11 @@ struct UpstreamEvents {
     let retired: () -> Void
     /// Counts an address that stays in because of `eject.share`.
     let shareReached: () -> Void
+    /// Counts a look-up that found more addresses than `limits.addresses`.
+    let addressesExceeded: () -> Void
 
     /// The counters of one of Martlet's own upstreams, which is not in the metrics.
-    static var uncounted: UpstreamEvents { UpstreamEvents(exceeded: { _ in }, retired: {}, shareReached: {}) }
+    static var uncounted: UpstreamEvents {
+        UpstreamEvents(exceeded: { _ in }, retired: {}, shareReached: {}, addressesExceeded: {})
+    }
 }

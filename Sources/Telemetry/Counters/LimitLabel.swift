@@ -48,6 +48,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case heldResponse
     /// The messages that a rule or a text of a mock names were too large to be kept for a call.
     case mockMessages
+    /// DNS had more addresses, or SRV records more targets, than an upstream may have.
+    case addresses
 
     /// The value of the label.
     public var label: StaticString {
@@ -76,6 +78,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .generation: "generation"
         case .heldResponse: "held_response"
         case .mockMessages: "mock_messages"
+        case .addresses: "addresses"
         }
     }
 }

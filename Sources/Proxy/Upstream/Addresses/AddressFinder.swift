@@ -31,6 +31,7 @@ final class AddressFinder {
     private let url: UpstreamURL
     private let names: NameService
     private let loop: EventLoop
+    private let bound: AddressBound
     /// What was found last.
     private(set) var found: [Found] = []
     private var expires = Instant.min
@@ -47,10 +48,13 @@ final class AddressFinder {
     var changed: ([Found]) -> Void = { _ in }
     /// Told that nothing was found, and why.
     var failed: (ResolverError) -> Void = { _ in }
+    /// Called with the number of addresses or targets in DNS, if only some of them are used.
+    var onExcess: (Int) -> Void = { _ in }
 
     init(_ settings: UpstreamSettings, names: NameService, loop: EventLoop) {
         (source, url) = (settings.addresses.source, settings.url)
         (self.names, self.loop) = (names, loop)
+        bound = AddressBound(limit: settings.limits.addresses)
     }
 
     /// The addresses are used: asks for them again, if it is time.
@@ -84,7 +88,8 @@ final class AddressFinder {
                     let targets = service.records.map {
                         Target(host: HostPort(host: $0.target, port: $0.port), priority: $0.priority, weight: $0.weight)
                     }
-                    resolve(targets, until: loop.now + min(service.timeToLive, Self.maxTimeToLive) * .second)
+                    let used = limited(targets) { ($0.priority, $0.host) }
+                    resolve(used, until: loop.now + min(service.timeToLive, Self.maxTimeToLive) * .second)
                 }
             }
         }
@@ -117,29 +122,38 @@ final class AddressFinder {
         self.targets = targets
         let hosts = Set(targets.map(\.host))
         known = known.filter { hosts.contains($0.key) }
-        var left = 1
-        var lack: ResolverError?
-        func done() {
-            left -= 1
-            if left == 0 { combine(targets, until: time, lack) }
-        }
+        var unknown: [HostPort] = []
         for host in hosts where (known[host]?.until ?? .min) <= loop.now {
             if let literal = SocketAddress(literal: host.host, port: host.port) {
                 known[host] = ([literal], .max)
-                continue
-            }
-            left += 1
-            names.resolve(host.host, port: host.port) { [self] result in
-                switch result {
-                case .success(let resolution):
-                    let time = min(resolution.timeToLive, Self.maxTimeToLive) * .second
-                    known[host] = (resolution.addresses, loop.now + time)
-                case .failure(let error): lack = error
-                }
-                done()
+            } else {
+                unknown.append(host)
             }
         }
-        done()
+        var lack: ResolverError?
+        let lookups = HostLookups(unknown) { [names] host, completion in
+            names.resolve(host.host, port: host.port, completion: completion)
+        } onResult: { [self] host, result in
+            switch result {
+            case .success(let resolution): store(resolution, of: host)
+            case .failure(let error): lack = error
+            }
+        } onEnd: { [self] in
+            combine(targets, until: time, lack)
+        }
+        lookups.start()
+    }
+
+    private func store(_ resolution: Resolution, of host: HostPort) {
+        let time = min(resolution.timeToLive, Self.maxTimeToLive) * .second
+        known[host] = (limited(resolution.addresses) { (0, $0) }, loop.now + time)
+    }
+
+    /// Returns the items of a list of DNS that are used.
+    private func limited<Item>(_ items: [Item], least: Int = 0, by rank: (Item) -> (Int, AnyHashable)) -> [Item] {
+        let used = bound.first(of: items, least: least, by: rank)
+        if used.count < items.count { onExcess(items.count) }
+        return used
     }
 
     private func combine(_ targets: [Target], until time: Instant, _ lack: ResolverError?) {
@@ -154,6 +168,7 @@ final class AddressFinder {
             }
         }
         guard !all.isEmpty else { return finish(.failure(lack ?? .noAddress)) }
+        all = limited(all, least: targets.count) { ($0.priority, $0.address) }
         knownUntil = lack == nil ? known.values.map(\.until).min() ?? .min : .min
         finish(.success((all, until)))
         // What was known of a host stays.

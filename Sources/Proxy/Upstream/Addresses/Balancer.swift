@@ -55,6 +55,7 @@ final class Balancer {
         turn = Int(truncatingIfNeeded: seed & 0xffff)
         finder.changed = { [unowned self] in use($0) }
         finder.failed = { [unowned self] in noAddresses($0) }
+        finder.onExcess = { [unowned upstream] in upstream.logExcessAddresses($0) }
         // Those that take no look-up are shown, and a file that cannot be used is told of, before the first call.
         if settings.isKnownAtOnce { finder.use() }
     }
@@ -63,7 +64,7 @@ final class Balancer {
         timer?.cancel()
         probeTimer?.cancel()
         // A look-up that is under way outlives it.
-        (finder.changed, finder.failed) = ({ _ in }, { _ in })
+        (finder.changed, finder.failed, finder.onExcess) = ({ _ in }, { _ in }, { _ in })
     }
 
     private var now: Instant { loop.now }
