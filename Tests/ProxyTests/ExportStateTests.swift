@@ -49,7 +49,7 @@ import Time
     @Test func `what is too large is split, but for a single one`() {
         var state = ExportState()
         let step = fail(&state, 413)
-        #expect(step == .split && state.failed == 0)
+        #expect(step == .split(20 * .millisecond) && state.failed == 0)
         let single = state.failed(
             1,
             isSplittable: false,
@@ -59,7 +59,33 @@ import Time
             at: .start,
             chance: 0
         )
-        #expect(single == .next && state.failed == 1)
+        #expect(single == .skip(40 * .millisecond) && state.failed == 1)
+    }
+
+    @Test func `a receiver that rejects each part gets fewer and fewer requests`() {
+        var state = ExportState()
+        var pauses: [Duration] = []
+        // The parts of one span: a batch of 512 spans has 1023 parts.
+        for count in [512, 256, 128, 64, 32, 16, 8, 4, 2, 1, 1, 2, 1, 1] {
+            let step = state.failed(
+                count,
+                isSplittable: count > 1,
+                status: 413,
+                "too large",
+                retryAfter: nil,
+                at: .start,
+                chance: 0
+            )
+            switch step {
+            case .split(let pause), .skip(let pause): pauses.append(pause)
+            case .next, .retry: Issue.record("the part is not paced")
+            }
+        }
+        #expect(pauses.first == 20 * .millisecond && pauses.last == 5 * .second)
+        #expect(zip(pauses, pauses.dropFirst()).allSatisfy(<=))
+        _ = state.succeeded(1)
+        let step = fail(&state, 413)
+        #expect(step == .split(20 * .millisecond))
     }
 
     @Test func `rejected spans are not retried`() {

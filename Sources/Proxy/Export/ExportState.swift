@@ -6,6 +6,10 @@ internal import Time
 struct ExportState {
     /// How long a batch is retried.
     static let patience = 60 * Duration.second
+    /// The first pause after a batch that was too large, which doubles until the receiver accepts a batch.
+    static let splitPause = 20 * Duration.millisecond
+    /// The longest such pause.
+    static let maxSplitPause = 5 * Duration.second
 
     /// What to do after a response.
     enum Step: Equatable {
@@ -13,8 +17,10 @@ struct ExportState {
         case next
         /// The batch goes again after a pause.
         case retry(Duration)
-        /// The batch was too large: its halves go.
-        case split
+        /// The batch was too large: its halves go, the first one after a pause.
+        case split(Duration)
+        /// The batch was too large and has no halves: the next one can go after a pause.
+        case skip(Duration)
     }
 
     /// How much the receiver has accepted.
@@ -25,6 +31,8 @@ struct ExportState {
     private(set) var error: String?
     private var since: Instant?
     private var failures = 0
+    /// The number of batches in a row that were too large.
+    private var oversizes = 0
 
     /// A batch has gone well.
     ///
@@ -37,8 +45,30 @@ struct ExportState {
         exported += count - min(count, max(0, rejected))
         failed += min(count, max(0, rejected))
         error = text
+        (since, failures, oversizes) = (nil, 0, 0)
+        return .next
+    }
+
+    /// Gives a batch up that counts for `count`, since it cannot succeed later either.
+    ///
+    /// - Returns: what to do.
+    mutating func gaveUp(_ count: Int, _ text: String) -> Step {
+        error = text
+        failed += count
         (since, failures) = (nil, 0)
         return .next
+    }
+
+    /// Handles a batch that is too large for the receiver.
+    ///
+    /// The pauses bound the requests to a receiver that rejects each part.
+    private mutating func oversized(_ count: Int, isSplittable: Bool, _ text: String) -> Step {
+        let pause = min((1 << min(oversizes, 10)) * Self.splitPause, Self.maxSplitPause)
+        oversizes += 1
+        error = text
+        if isSplittable { return .split(pause) }
+        _ = gaveUp(count, text)
+        return .skip(pause)
     }
 
     /// A batch has been responded to with an error, or not at all.
@@ -61,15 +91,11 @@ struct ExportState {
         at now: Instant,
         chance: Double
     ) -> Step {
-        error = text
-        if status == 413, isSplittable { return .split }
+        if status == 413 { return oversized(count, isSplittable: isSplittable, text) }
         let began = since ?? now
         let isTransient = status.map { [429, 502, 503, 504].contains($0) } ?? true
-        guard isTransient, now - began < Self.patience else {
-            failed += count
-            (since, failures) = (nil, 0)
-            return .next
-        }
+        guard isTransient, now - began < Self.patience else { return gaveUp(count, text) }
+        error = text
         since = began
         failures += 1
         let pause = min((1 << min(failures - 1, 5)) * Duration.second, 30 * Duration.second)

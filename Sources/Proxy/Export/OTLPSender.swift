@@ -1,5 +1,6 @@
 internal import Events
 internal import Policy
+internal import RPC
 internal import Telemetry
 internal import Time
 
@@ -14,7 +15,7 @@ final class OTLPSender<Batch: OTLPBatch> {
     private var receiver: OTLPReceiver?
     private var state = ExportState()
     private var random = Xoshiro256()
-    /// The batch that is under way, or waits to be retried.
+    /// The batch that is under way, or waits for the end of a pause.
     private var batch: Batch?
     /// What is sent behind it, since it was too large.
     private var rest: [Batch] = []
@@ -27,6 +28,8 @@ final class OTLPSender<Batch: OTLPBatch> {
     private var flushTimer: Timer?
     /// How much was left out, since something newer stood for it.
     private(set) var replaced = 0
+    /// The maximum number of bytes of a response, which has at most a count and a sentence.
+    static var maxResponse: Int { 64 * 1024 }
 
     /// Makes one that sends nothing.
     ///
@@ -73,11 +76,13 @@ final class OTLPSender<Batch: OTLPBatch> {
 
     /// Sends what `next` has.
     func sendNext() {
-        guard let new = rest.isEmpty ? successor.take() ?? next(flushed != nil) : rest.removeFirst() else {
-            return endFlush()
-        }
+        guard let new = takeNext() else { return endFlush() }
         batch = new
         post()
+    }
+
+    private func takeNext() -> Batch? {
+        rest.isEmpty ? successor.take() ?? next(flushed != nil) : rest.removeFirst()
     }
 
     /// Sends a batch, in the place of all that have not been sent yet.
@@ -114,8 +119,8 @@ final class OTLPSender<Batch: OTLPBatch> {
         isRetrying = false
         var isOver = false
         let request = receiver.request(batch.body(isJSON: receiver.isJSON, receiver.resource))
-        let started = fetcher.fetch(request, from: receiver.server, limit: 4 << 20, timeout: receiver.timeout) {
-            [unowned self] in
+        let (server, limit, timeout) = (receiver.server, Self.maxResponse, receiver.timeout)
+        let started = fetcher.fetch(request, from: server, limit: limit, timeout: timeout) { [unowned self] in
             isOver = true
             fetch = nil
             received($0, isJSON: receiver.isJSON)
@@ -136,6 +141,8 @@ final class OTLPSender<Batch: OTLPBatch> {
             let pause = field.flatMap { RetryAfter.time($0.value.span, now: loop.clock.wall) }
             let text = "the receiver responded with HTTP status \(response.status)"
             step = fail(batch, response.status, text, pause)
+        // A response that is too long is the same the next time.
+        case .failure(let error) where error.code == .resourceExhausted: step = state.gaveUp(batch.count, error.text)
         case .failure(let error): step = fail(batch, nil, error.text, nil)
         }
         if let error = state.error, !hadError {
@@ -167,11 +174,15 @@ final class OTLPSender<Batch: OTLPBatch> {
         case .next:
             batch = nil
             sendNext()
-        case .split:
+        case .skip(let pause):
+            batch = takeNext()
+            guard batch != nil else { return endFlush() }
+            postLater(after: pause)
+        case .split(let pause):
             guard let (first, second) = batch?.halves else { return }
             batch = first
             rest.insert(second, at: 0)
-            post()
+            postLater(after: pause)
         case .retry(let pause):
             if let newer = successor.take() {
                 replaced += waiting
@@ -179,10 +190,14 @@ final class OTLPSender<Batch: OTLPBatch> {
                 // The last snapshot is sent once at least.
                 if flushed != nil { return post() }
             }
-            // A stop does not wait for a receiver that does not respond.
-            if flushed != nil, pause > .second { return endFlush() }
-            isRetrying = true
-            retryTimer?.arm(after: pause)
+            postLater(after: pause)
         }
+    }
+
+    private func postLater(after pause: Duration) {
+        // A stop does not wait for a receiver that does not respond.
+        if flushed != nil, pause > .second { return endFlush() }
+        isRetrying = true
+        retryTimer?.arm(after: pause)
     }
 }

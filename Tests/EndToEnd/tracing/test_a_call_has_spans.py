@@ -318,6 +318,16 @@ def test_a_receiver_that_rejects_is_not_asked_again(martlet, upstream, receiver,
     assert len(spans(receiver, 2)) == 2 and receiver.requests == 2
 
 
+def test_a_receiver_that_responds_with_too_much_is_not_asked_again(martlet, upstream, receiver, caller):
+    server = upstream()
+    receiver.padding = b"x" * 70_000
+    proxy = martlet(text(server, receiver))
+    caller(proxy).call()
+    eventually(lambda: proxy.metrics().total("martlet_spans_total", result="failed") == 2)
+    proxy.stderr.wait("cannot export spans.*the response exceeds 65536 bytes")
+    assert receiver.requests == 1
+
+
 def test_a_batch_that_is_too_large_is_split(martlet, upstream, receiver):
     server = upstream(HTTPReplica)
     receiver.script = [413]

@@ -46,6 +46,8 @@ class OTLPReceiver:
         self.script = []
         self.retry_after = "1"
         self.requests = self.rejects = 0
+        # The bytes that follow each response that is a success.
+        self.padding = b""
         self.gate = threading.Event()
         self.gate.set()
 
@@ -60,7 +62,7 @@ class OTLPReceiver:
                 receiver.gate.wait(20)
                 status = receiver.script.pop(0) if receiver.script else 200
                 receive = receiver.receive_metrics if "metrics" in self.path else receiver.receive
-                content = receive(body, self.headers) if status == 200 else b""
+                content = receive(body, self.headers) + receiver.padding if status == 200 else b""
                 self.send_response(status)
                 if status == 503:
                     self.send_header("retry-after", receiver.retry_after)
