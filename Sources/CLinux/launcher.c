@@ -62,6 +62,8 @@ static bool arrange_all(int *descriptors, int count) {
 }
 
 static _Noreturn void become_new(const char *path, char *const argv[], const char *names, int *descriptors, int count) {
+    // A session and a group of its own: whatever a script in the place of the program starts ends with it.
+    setsid();
     if (!arrange_all(descriptors, count)) {
         dprintf(STDERR_FILENO, "martlet: cannot hand %d sockets over: %s\n", count - 1, martlet_error_text(errno));
         _exit(1);
@@ -131,6 +133,12 @@ static int receive(int requests, struct header *header, char *names, int *descri
     return is_whole ? count : -E2BIG;
 }
 
+// Kills a process that was launched, and all of its group. Also the process itself, which may not have its group yet.
+static void kill_group(pid_t program) {
+    kill(program, SIGKILL);
+    kill(-program, SIGKILL);
+}
+
 // Serves one process until that ends.
 static _Noreturn void serve(int requests, const char *path, char *const argv[]) {
     static char names[NAMES_ROOM];
@@ -139,7 +147,11 @@ static _Noreturn void serve(int requests, const char *path, char *const argv[]) 
         struct header header;
         int descriptors[MOST], copies[MOST];
         int count = receive(requests, &header, names, descriptors);
-        if (header.kind == KILL && program > 0) kill(program, SIGKILL);
+        if (header.kind == KILL && program > 0) {
+            kill_group(program);
+            // Its number may become another's.
+            program = 0;
+        }
         if (header.kind == LAUNCH) {
             program = count > 0 ? count : -EINVAL;
             if (count > 0) {

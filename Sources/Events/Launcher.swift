@@ -4,7 +4,7 @@ private import Glibc
 /// A small process that can start this program anew, without what this one has given up since it began.
 ///
 /// It ends with this process. Belongs to the main thread.
-public final class Launcher {
+public final class Launcher: Watcher {
     /// A socket for the new process, and the name by which it knows it.
     public typealias Named = (name: String, descriptor: Int32)
 
@@ -12,6 +12,8 @@ public final class Launcher {
     public static let maxSockets = Int(MARTLET_MOST_HANDED_OVER)
 
     private let socket: Int32
+    private var watch: Watch?
+    private var onEnd: (() -> Void)?
 
     /// Makes the process; this one must have no other thread yet.
     public init() throws(SystemError) {
@@ -30,10 +32,36 @@ public final class Launcher {
     private static let firstNamespace: ino_t = 0xEFFF_FFFC
 
     deinit {
+        watch?.end()
         close(socket)
     }
 
-    /// Kills the process that was launched last, which has not taken over.
+    /// Calls `onEnd` once when the process ends before this one, for example because it was killed.
+    public func watch(on loop: EventLoop, onEnd: @escaping () -> Void) {
+        self.onEnd = onEnd
+        let watch = Watch(socket, on: loop, for: self)
+        self.watch = watch
+        watch.watchesRead = true
+    }
+
+    public func readable() {
+        guard !isRunning else { return }
+        watch?.end()
+        watch = nil
+        onEnd.take()?()
+    }
+
+    public func writable() {}
+
+    /// Whether the process can launch a program.
+    public var isRunning: Bool {
+        var byte: UInt8 = 0
+        // A reply that came too late for `launch` is discarded here.
+        let count = unsafe recv(socket, &byte, 1, Int32(MSG_DONTWAIT))
+        return count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR)
+    }
+
+    /// Kills the process that was launched last, and what it has started; it has not taken over.
     public func killLast() {
         martlet_launcher_kill(socket)
     }

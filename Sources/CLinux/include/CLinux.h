@@ -180,7 +180,7 @@ int martlet_launcher_start(void);
 // fail still, or a negative errno. Waits for 5 s at most.
 pid_t martlet_launch(int launcher, const char *_Nonnull names, const int *_Nonnull descriptors, size_t count);
 
-// Kills the process that was launched last: this one may be in a sandbox that lets it signal no other.
+// Kills the process that was launched last, and all of its group: this one may be in a sandbox that lets it signal no other.
 void martlet_launcher_kill(int launcher);
 
 // Makes processes whose parents have ended children of this one.

@@ -35,7 +35,12 @@ struct StatusPage {
         ] + generations + [
             "last reload: \(daemon.reloads.lastOutcome)",
             "sandbox: \(daemon.sandbox.fields.map { "\($0)=\($1)" }.joined(separator: " "))",
-        ]
+        ] + lostUpgrade
+    }
+
+    private var lostUpgrade: [String] {
+        guard daemon.successions.hasLostLauncher else { return [] }
+        return ["upgrade: not possible until a restart, because \(Successions.launcherEnded)"]
     }
 
     /// The configurations that calls go by, where a reload has left calls with an older one.

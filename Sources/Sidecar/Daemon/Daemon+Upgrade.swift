@@ -49,7 +49,17 @@ extension Daemon {
         if isDraining { return rejected("the daemon is draining") }
         if upgrade != nil { return rejected("an upgrade is under way") }
         if workers == nil || isWaitingForTurn { return rejected("the daemon does not serve yet") }
-        return reloadQueue.isUnderWay ? rejected("a reload is under way") : successions.launcher
+        if reloadQueue.isUnderWay { return rejected("a reload is under way") }
+        if successions.hasLostLauncher { return rejected("\(Successions.launcherEnded); restart Martlet instead") }
+        return successions.launcher
+    }
+
+    /// Logs that this process cannot be replaced any more, when that is so.
+    func watchLauncher() {
+        guard case .success(let launcher) = successions.launcher else { return }
+        launcher.watch(on: loop) { [log] in
+            log.log(.warn, "no upgrade until a restart", ("reason", Successions.launcherEnded))
+        }
     }
 
     /// Whether another process is about to take the place of this one, or this one that of another.

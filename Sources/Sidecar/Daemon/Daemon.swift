@@ -100,6 +100,7 @@ final class Daemon {
         }
         signals = Signals(Self.allSignals, on: loop) { [unowned self] in signal($0) }
         Signals.releaseEnds()
+        watchLauncher()
         log.log(.info, "sandbox", sandbox.fields)
         for line in sandbox.warnings { log.log(.warn, line) }
         attemptStart(loaded)

@@ -15,6 +15,14 @@ struct Successions {
         launcher = Self.launcher(file, job: job)
     }
 
+    /// Why no other process can replace this one after its launcher has ended.
+    static let launcherEnded = "the process that starts the new program was killed"
+
+    /// Whether the launcher has ended, so that only a restart can replace this process.
+    var hasLostLauncher: Bool {
+        if case .success(let launcher) = launcher { !launcher.isRunning } else { false }
+    }
+
     private static func launcher(
         _ file: ConfigurationFile,
         job: JobRun?

@@ -45,11 +45,15 @@ final class Upgrade {
     let process: Int32
     /// How long a stop of the service waits for the turn.
     private static let shortTurn = 5 * Duration.second
+    /// How long a new process may take to end that has said that it cannot serve.
+    private static let endLimit = 2 * Duration.second
     private let channel: StatusChannel
     private let loop: EventLoop
     private let kill: () -> Void
     private var timer: Timer?
     private var hasTurn = false
+    /// Why the new process cannot serve, as it says itself.
+    private var reasons: [String]?
     private var done: ((Result<Int32, ConfigurationFile.Rejection>) -> Void)?
 
     /// Waits for a new process that was started.
@@ -78,12 +82,15 @@ final class Upgrade {
                 self.timer?.arm(after: limit)
                 channel.send(TurnMessage.serve.rawValue)
             case .serving: finish(.success(process))
-            case .failed(let lines): finish(.failure(.init(lines: lines)))
-            case nil: finish(.failure(.init(lines: ["the new process has ended; its log says why"])))
+            case .failed(let lines):
+                // It ends by itself, after it has logged why.
+                reasons = lines
+                self.timer?.arm(after: Self.endLimit)
+            case nil: abandon(reasons ?? ["the new process has ended; its log says why"])
             }
         }
         let timer = Timer(on: loop.timers) { [unowned self] in
-            abandon("the new process was not ready within \(limit.text)")
+            abandon(reasons ?? ["the new process was not ready within \(limit.text)"])
         }
         self.timer = timer
         timer.arm(after: limit)
@@ -97,9 +104,14 @@ final class Upgrade {
 
     /// Ends a new process that does not serve yet.
     func abandon(_ reason: String) {
+        abandon([reason])
+    }
+
+    /// Kills the new process and what it has started: a child of a script would keep the listening sockets.
+    private func abandon(_ reasons: [String]) {
         guard isPending else { return }
         kill()
-        finish(.failure(.init(lines: [reason])))
+        finish(.failure(.init(lines: reasons)))
     }
 
     /// The new process is the only one from now on; it ends as well if the service is to stop.

@@ -1,13 +1,17 @@
 """A new process that fails, hangs or is not ready leaves the old one as it is."""
 
+import os
+import signal
 import socket
 import stat
 import threading
+from pathlib import Path
 
 import pytest
 
 from support.http1.recorder import OK, Recorder
 from support.martlet import BINARY, Command, Martlet
+from support.wait import eventually
 
 
 @pytest.fixture
@@ -33,6 +37,29 @@ def test_another_program(proxy, replace, script, reason):
     command = proxy.upgrade("--timeout", "500ms")
     assert command.code == 1 and reason in command.stderr.text
     proxy.stderr.wait(f"error upgrade failed reason=.*{reason}")
+    assert serves(proxy)
+
+
+@pytest.mark.parametrize("rest", ["sleep 60", "exit 1"], ids=["late", "failed"])
+def test_the_child_of_a_script_ends_too(proxy, replace, tmp_path, rest):
+    """It would keep the listening sockets."""
+    replace(f"sleep 300 & echo $! > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/child; exec {rest}".replace("exec exit", "exit"))
+    thread = threading.Thread(target=lambda: proxy.upgrade("--timeout", "1s"))
+    thread.start()
+    child = int(eventually(lambda: (tmp_path / "child").exists() and (tmp_path / "child").read_text()))
+    thread.join(30)
+    proxy.wait_for_end(child)
+    assert serves(proxy)
+
+
+def test_the_process_that_starts_the_program_is_killed(proxy):
+    (launcher,) = Path(f"/proc/{proxy.pid}/task/{proxy.pid}/children").read_text().split()
+    os.kill(int(launcher), signal.SIGKILL)
+    reason = "the process that starts the new program was killed"
+    proxy.stderr.wait(f" warn no upgrade until a restart reason=\"{reason}\"")
+    assert f"upgrade: not possible until a restart, because {reason}" in proxy.admin("/status").text
+    command = proxy.upgrade()
+    assert command.code == 1 and f"{reason}; restart Martlet instead" in command.stderr.text
     assert serves(proxy)
 
 
