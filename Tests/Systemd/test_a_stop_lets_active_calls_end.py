@@ -13,3 +13,14 @@ def test_a_call_is_under_way(service):
     assert slow.result() == (200, "ok")
     assert service.state == "inactive"
     assert (service.show("Result"), service.show("ExecMainStatus")) == ("success", "0")
+
+
+def test_a_call_takes_longer_than_the_drain(machine, service):
+    """It is ended, and the service has stopped in order: no unit is `failed`."""
+    service.start(responses(delay="30s", more="drain: { max: 300ms, handover: 300ms }"))
+    slow = SlowCall()
+    service.wait_for_calls(1)
+    assert service.control("stop").returncode == 0
+    assert slow.result()[0] == 503
+    assert service.state == "inactive", service.log()
+    assert machine.run("systemctl is-system-running", check=False).stdout.strip() == "running"

@@ -8,18 +8,21 @@ struct Exit: Equatable {
 
     /// Everything went well.
     static let success = Exit(code: 0)
-    /// Something went wrong at run time, or draining took too long.
+    /// Something went wrong at run time.
     static let failure = Exit(code: 1)
     /// The command line is not understood.
     static let usage = Exit(code: 2)
+    /// The daemon was told to stop, and ended calls that took longer than the drain; the units count it as a success.
+    static let cutOff = Exit(code: 3)
     /// The configuration is not good (EX_CONFIG of sysexits).
     static let configuration = Exit(code: 78)
 
     /// The codes of Martlet's own with what they say, for `--help` and the reference page; `exec` has those of its program too.
     static let meanings: [(exit: Exit, text: String)] = [
         (success, "The command succeeded, or the daemon stopped after all calls ended."),
-        (failure, "The command failed, no daemon responded, or the drain took too long."),
+        (failure, "The command or the daemon failed, no daemon responded, or a signal ended the daemon at once."),
         (usage, "The command line is wrong."),
+        (cutOff, "The daemon stopped, and ended calls that took longer than the drain."),
         (configuration, "The configuration is wrong, or there is no admin socket to ask."),
     ]
 

@@ -92,8 +92,7 @@ extension Daemon {
         lineWriters.finish()
         // Last of all: who waits for the end goes by these.
         for server in admin.servers { server.close() }
-        let exit = ending.exit ?? .success
-        guard let job else { return exit }
-        return job.status.map(Exit.init(code:)) ?? (exit == .success ? .failure : exit)
+        guard let job else { return ending.exit ?? .success }
+        return job.status.map(Exit.init(code:)) ?? .failure
     }
 }

@@ -90,7 +90,7 @@ final class Drain {
             check()
         case .end:
             if open > 0, !steps.isClean { log.log(.warn, "drain time limit exceeded", ("connections", "\(open)")) }
-            then(steps.isClean ? .success : .failure)
+            then(steps.isClean ? .success : .cutOff)
         }
     }
 }

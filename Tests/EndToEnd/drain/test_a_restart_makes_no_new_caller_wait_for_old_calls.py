@@ -129,7 +129,7 @@ def test_a_call_that_outlasts_drain_max_is_cut_off_and_new_ones_are_not(serve, r
     old = begin(address, upstream, SLOW.replace(b"/slow", b"/endless"))
     callers = running(NewCallers(address))
     callers.wait_for_calls(5)
-    assert service.restart() == 1
+    assert service.restart() == 3
     callers.wait_for_calls(5)
     callers.stop()
     assert callers.failures == []
@@ -145,7 +145,7 @@ def test_calls_that_began_after_the_signal_have_the_time_of_the_handover(serve, 
     assert old.response().status == 200
     began = time.monotonic()
     assert late.response().status == 503
-    assert service.daemon.exit_code() == 1
+    assert service.daemon.exit_code() == 3
     assert time.monotonic() - began < 2.0
 
 

@@ -104,4 +104,4 @@ def test_a_call_that_is_cut_off_gets_a_grpc_status(martlet, upstream):
     caller.finish(call)
     assert call.grpc() == "14" or call.reset is not None
     caller.wait_for_end()
-    assert proxy.exit_code(within=3) == 1
+    assert proxy.exit_code(within=3) == 3
