@@ -161,6 +161,22 @@ import Testing
         #expect(status(directory / "file") != nil)
     }
 
+    @Test func `sockets in a directory that no process listens on are removed, and nothing else`() throws {
+        let dead = try ListenSocket.open(.unix(path: directory / "a.sock"))
+        #expect(unsafe link(directory / "a.sock", directory / "stale.sock") == 0)
+        dead.close()
+        let live = try ListenSocket.open(.unix(path: directory / "live.sock"))
+        close(unsafe creat(directory / "file", 0o600))
+        try #require(unsafe mkdir(directory / "orders", 0o700) == 0)
+
+        ListenSocket.removeStale(in: directory.path)
+        #expect(status(directory / "stale.sock") == nil)
+        #expect(canConnect(to: live))
+        #expect(status(directory / "live.sock") != nil)
+        #expect(status(directory / "file") != nil && status(directory / "orders") != nil)
+        ListenSocket.removeStale(in: directory / "none")
+    }
+
     @Test func `an abstract socket can be connected to and has one owner`() throws {
         let name = "martlet-test-\(getpid())"
         let socket = try ListenSocket.open(.abstract(name: name))

@@ -24,3 +24,13 @@ def test_a_call_takes_longer_than_the_drain(machine, service):
     assert slow.result()[0] == 503
     assert service.state == "inactive", service.log()
     assert machine.run("systemctl is-system-running", check=False).stdout.strip() == "running"
+
+
+def test_a_listener_that_is_gone_leaves_no_file(machine, service):
+    """systemd does not say whether a stop is part of a restart, so the file of a socket stays until the next start."""
+    text = responses(listen="unix:/run/martlet/old.sock")
+    service.start(text)
+    assert service.control("stop").returncode == 0
+    service.start(text.replace("old.sock", "new.sock"))
+    names = {path.name for path in machine.path("/run/martlet").iterdir()}
+    assert names == {"admin.sock", "new.sock"}

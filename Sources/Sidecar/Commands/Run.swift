@@ -18,6 +18,7 @@ enum Run {
             // What it asks for is about to be done anyway.
             Signals.ignoreHangUp()
             let loaded = try file.load(toServe: true)
+            if successions.predecessor == nil { removeStaleSockets() }
             Crash.setCoreDumps(allowed: loaded.plan.settings.coreDumps)
             // Before there are other threads, which would not be in it. A program that runs was made before.
             let canBeUpgraded = if case .success = successions.launcher { true } else { false }
@@ -36,5 +37,11 @@ enum Run {
             successions.predecessor?.failed(error.lines)
             return .configuration
         }
+    }
+
+    /// Removes the sockets in the service's directory that an earlier process has left, before the sandbox is entered.
+    private static func removeStaleSockets() {
+        guard Environment.value("NOTIFY_SOCKET") != nil else { return }
+        for directory in Environment.runtimeDirectories { ListenSocket.removeStale(in: directory) }
     }
 }
