@@ -70,7 +70,7 @@ public struct AdminSettings: Equatable, Sendable {
                 "The address of the admin pages. On `unix:@name` it serves only root and the user of the daemon."
             ),
             SocketPermissions.modeOption(default: mode),
-        ] + SocketPermissions.ownerOptions + [
+        ] + SocketPermissions.ownerOptions() + [
             Option(
                 "allow_remote",
                 .bool,

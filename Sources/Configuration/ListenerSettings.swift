@@ -66,7 +66,10 @@ public struct ListenerSettings: Equatable, Sendable {
         [
             Option("address", .string, required: true, example: "127.0.0.1:8080", "The address for callers."),
             SocketPermissions.modeOption(default: 0o660),
-        ] + SocketPermissions.ownerOptions + [
+        ]
+        + SocketPermissions.ownerOptions(
+            " In the runtime directory of the service the default is `_martlet-callers`, if the service is a member."
+        ) + [
             Option("allow_remote", .bool, default: "false", "Allows an address that other machines can reach."),
             Option(
                 "proxy_status",

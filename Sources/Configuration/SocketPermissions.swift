@@ -24,10 +24,13 @@ public struct SocketPermissions: Equatable, Sendable {
         )
     }
 
-    static let ownerOptions = [
-        Option("owner", .string, example: "app", "The owner of a Unix socket, by name or number."),
-        Option("group", .string, example: "app", "The group of a Unix socket, by name or number."),
-    ]
+    /// The options for the owner and the group; `more` says which group is the default.
+    static func ownerOptions(_ more: String = "") -> [Option] {
+        [
+            Option("owner", .string, example: "app", "The owner of a Unix socket, by name or number."),
+            Option("group", .string, example: "app", "The group of a Unix socket, by name or number.\(more)"),
+        ]
+    }
 
     /// Reads the options above from `section` and reports them where there is no file for them.
     init(_ section: Section, for address: ListenAddress?, keys: [String], mode fallback: UInt32 = 0o660) {

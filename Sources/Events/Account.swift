@@ -1,7 +1,16 @@
 internal import Glibc
 
 /// Looks up the numbers of users and groups; blocks, so for start and reload only.
-enum Account {
+public enum Account {
+    /// Whether the group `name` exists and this process is a member of it.
+    public static func isMember(of name: String) -> Bool {
+        guard let id = group(name) else { return false }
+        if getegid() == id { return true }
+        var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+        let count = unsafe getgroups(Int32(groups.count), &groups)
+        return groups.prefix(Int(max(0, count))).contains(id)
+    }
+
     static func user(_ name: String) -> UInt32? {
         var entry = unsafe passwd()
         return unsafe retrying { room, size in

@@ -177,6 +177,11 @@ import Testing
         ListenSocket.removeStale(in: directory / "none")
     }
 
+    @Test func `a process is a member of its own group, and of none that does not exist`() {
+        #expect(unsafe Account.isMember(of: String(cString: getgrgid(getegid()).pointee.gr_name)))
+        #expect(!Account.isMember(of: "nobody here"))
+    }
+
     @Test func `an abstract socket can be connected to and has one owner`() throws {
         let name = "martlet-test-\(getpid())"
         let socket = try ListenSocket.open(.abstract(name: name))

@@ -169,6 +169,11 @@ enum Environment {
     /// The directory for sockets that a service manager or a container gives the daemon, the first of several
     /// (systemd.exec(5), `RuntimeDirectory=`).
     static var runtimeDirectory: String? {
-        value("RUNTIME_DIRECTORY").flatMap { $0.split(separator: ":").first }.map(String.init)
+        runtimeDirectories.first
+    }
+
+    /// The directories for sockets that a service manager or a container gives the daemon; empty if it gives none.
+    static var runtimeDirectories: [String] {
+        value("RUNTIME_DIRECTORY")?.split(separator: ":").map(String.init) ?? []
     }
 }

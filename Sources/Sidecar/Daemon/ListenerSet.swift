@@ -37,6 +37,7 @@ final class ListenerSet {
     private(set) var open: [Key: Open] = [:]
     private let stored: StoredSockets
     private let manager: ServiceManager
+    private let callers = CallersGroup.own
     /// How many workers accept on each address; good until the first plan is committed.
     var workers: Int
 
@@ -68,7 +69,7 @@ final class ListenerSet {
     func own() {
         for listener in open.values {
             listener.sockets.forEach { $0.own() }
-            try? listener.sockets[0].setPermissions(listener.settings.permissions)
+            try? listener.sockets[0].setPermissions(callers.permissions(of: listener.settings))
         }
     }
 
@@ -123,12 +124,13 @@ final class ListenerSet {
     private func changePermissions(_ change: Change) throws(ListenError) {
         var changed: [Open] = []
         for new in change.kept {
-            guard let old = open[new.key], old.settings.permissions != new.settings.permissions else { continue }
+            let permissions = callers.permissions(of: new.settings)
+            guard let old = open[new.key], callers.permissions(of: old.settings) != permissions else { continue }
             do throws(ListenError) {
-                try new.sockets[0].setPermissions(new.settings.permissions)
+                try new.sockets[0].setPermissions(permissions)
                 changed.append(old)
             } catch {
-                for old in changed { try? old.sockets[0].setPermissions(old.settings.permissions) }
+                for old in changed { try? old.sockets[0].setPermissions(callers.permissions(of: old.settings)) }
                 undo(change)
                 throw error
             }
@@ -197,7 +199,7 @@ final class ListenerSet {
         _ settings: ListenerSettings,
         beside sibling: ListenSocket?
     ) throws(ListenError) -> [ListenSocket] {
-        let permissions = settings.permissions
+        let permissions = callers.permissions(of: settings)
         var sockets = stored.sockets(on: key.address, atMost: workers)
         if case .systemd(let name) = key.address, let passed = passed[name], key.ordinal < passed.count {
             sockets = [try passed[key.ordinal].another()]
