@@ -10,6 +10,8 @@ from support.martlet import BINARY, ROOT
 from support.wait import eventually
 
 NAMESPACES = ["--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"]
+# The filter of nspawn forbids these, and with them the sandbox that users get.
+LANDLOCK = "--system-call-filter=landlock_create_ruleset landlock_add_rule landlock_restrict_self"
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 
 
@@ -32,7 +34,7 @@ class Debian:
             self._nspawn = subprocess.Popen(
                 # setpriv: the machine does not outlive the tests, however they end.
                 ["setpriv", "--pdeathsig", "TERM", "systemd-nspawn", "--quiet", "--boot", "--directory", self.root]
-                + ["--register=no", "--keep-unit", "--private-network", "--console=pipe"]
+                + ["--register=no", "--keep-unit", "--private-network", "--console=pipe", LANDLOCK]
                 + [f"--machine=martlet-{'bare-' * bare}{suite}-{os.getpid()}"],
                 stdin=subprocess.DEVNULL,
                 stdout=console,
