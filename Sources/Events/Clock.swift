@@ -3,15 +3,15 @@ public import Time
 
 /// Where a loop reads the time: the system, or a hand that a test turns.
 public enum Clock {
-    /// `CLOCK_MONOTONIC`.
+    /// `CLOCK_BOOTTIME`: it goes on while the machine is suspended, so that a cached response or a token ages meanwhile.
     case system
     /// A clock that stands still until somebody turns it.
     case manual(ManualClock)
 
-    /// The monotonic time.
+    /// The time since the machine was started; it does not go back.
     public var now: Instant {
         switch self {
-        case .system: Instant(nanoseconds: Self.read(CLOCK_MONOTONIC))
+        case .system: Instant(nanoseconds: Self.read(CLOCK_BOOTTIME))
         case .manual(let clock): clock.now
         }
     }
@@ -23,6 +23,9 @@ public enum Clock {
         if case .manual(let clock) = self, let wall = clock.wall { return wall }
         return WallTime(nanoseconds: Self.read(CLOCK_REALTIME))
     }
+
+    /// The time since the machine was started, without the times of suspension (`CLOCK_MONOTONIC`).
+    public static var awake: Duration { .nanoseconds(read(CLOCK_MONOTONIC)) }
 
     private static func read(_ id: clockid_t) -> Int64 {
         var time = timespec()

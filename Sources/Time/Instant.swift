@@ -1,4 +1,4 @@
-/// A point in time of the monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds since the clock began.
+/// A point in time of a clock that does not go back (`CLOCK_BOOTTIME`), in nanoseconds since the machine was started.
 ///
 /// It has no time of day, and no change of the system clock moves it.
 public struct Instant: BitwiseCopyable, Hashable, Comparable, Sendable {

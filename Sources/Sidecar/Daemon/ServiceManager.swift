@@ -49,7 +49,7 @@ final class ServiceManager {
 
     /// A reload has begun; `ready` must follow, however it ends.
     func reloading() {
-        send("RELOADING=1\nMONOTONIC_USEC=\((Clock.system.now - .start).microseconds)\nSTATUS=reloading")
+        send("RELOADING=1\nMONOTONIC_USEC=\(Clock.awake.microseconds)\nSTATUS=reloading")
     }
 
     /// The daemon drains, for at most `limit`.
