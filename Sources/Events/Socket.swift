@@ -59,17 +59,7 @@ public final class Socket: Transport {
     }
 
     /// Who is at the other end of a Unix socket, as the kernel saw it at connect; nil for others.
-    public var peerCredentials: PeerCredentials? {
-        var credentials = PeerCredentials(uid: 0, gid: 0)
-        let error = unsafe martlet_peer_credentials(
-            descriptor,
-            &credentials.uid,
-            &credentials.gid,
-            &credentials.pid
-        )
-        // On a TCP socket the kernel says that nobody is there.
-        return error == 0 && credentials.uid != .max ? credentials : nil
-    }
+    public var peerCredentials: PeerCredentials? { PeerCredentials(ofPeerOn: descriptor) }
 
     /// Whether the process that connected to a Unix socket is known to have ended, so that its number may be another's.
     public var hasPeerEnded: Bool { martlet_peer_has_ended(descriptor) }
@@ -207,6 +197,15 @@ public struct PeerCredentials: Equatable, Sendable {
         self.uid = uid
         self.gid = gid
         self.pid = pid
+    }
+
+    /// Asks the kernel who is at the other end of a Unix socket: the process that connected, or that listens.
+    ///
+    /// - Returns: `nil` for another socket.
+    public init?(ofPeerOn descriptor: Int32) {
+        self.init(uid: 0, gid: 0)
+        // On a TCP socket the kernel says that nobody is there.
+        guard unsafe martlet_peer_credentials(descriptor, &uid, &gid, &pid) == 0, uid != .max else { return nil }
     }
 }
 

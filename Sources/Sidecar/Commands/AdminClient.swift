@@ -10,6 +10,8 @@ enum AdminClient {
         case nobodyListens
         /// This user may not connect to the socket.
         case notAllowed(SocketAddress)
+        /// A process listens that may not be the daemon; it was asked nothing.
+        case notTrusted(SocketAddress, AdminListener)
         /// There was a connection, and no response on it in time: the daemon may do what it was asked, or not.
         case noResponse(SocketAddress)
         /// The response, with a body of at most 1 GiB, as a journal of a mock may have.
@@ -36,7 +38,8 @@ enum AdminClient {
                 continue
             }
             defer { close(descriptor) }
-            return exchange(method, path, on: descriptor) ?? .noResponse(address)
+            return stranger(at: address, on: descriptor) ?? exchange(method, path, on: descriptor)
+                ?? .noResponse(address)
         }
         return result
     }
@@ -63,6 +66,12 @@ enum AdminClient {
         return descriptor
     }
 
+    /// The result of a connection to a process that may not be the daemon; `nil` if it may be.
+    private static func stranger(at address: SocketAddress, on descriptor: Int32) -> Result? {
+        guard let listener = AdminListener(at: address, on: descriptor), !listener.isTrusted else { return nil }
+        return .notTrusted(address, listener)
+    }
+
     /// Sends a request to the first address on which somebody listens, whose response is lines without end.
     ///
     /// - Parameters:
@@ -82,7 +91,8 @@ enum AdminClient {
                 continue
             }
             defer { close(descriptor) }
-            return follow(path, on: descriptor, onLine) ?? .noResponse(address)
+            return stranger(at: address, on: descriptor) ?? follow(path, on: descriptor, onLine)
+                ?? .noResponse(address)
         }
         return result
     }

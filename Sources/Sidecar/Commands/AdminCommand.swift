@@ -28,7 +28,7 @@ enum AdminCommand: Equatable {
         if case .upgrade(let limit) = self { time += limit }
         let result = AdminClient.ask(method, path, firstOf: targets, within: time)
         guard let text = Self.text(result, targets) else { return .failure }
-        Terminal.print(text)
+        Terminal.print(ShownText.escaped(text))
         return .success
     }
 
@@ -49,13 +49,18 @@ enum AdminCommand: Equatable {
                 "martlet: permission denied at \(address); run the command as root or as the user of the service"
             )
             return nil
+        case .notTrusted(let address, let listener):
+            let owner = listener.directoryOwner == nil ? "" : ", nor does it own the directory"
+            let problem = "user \(listener.user) listens at \(address), which is neither root nor this user\(owner)"
+            Terminal.complain("martlet: \(problem); if that is the daemon, run the command as user \(listener.user)")
+            return nil
         case .noResponse(let address):
             Terminal.complain("martlet: no response from \(address); the daemon is stuck or has stopped")
             return nil
         case .response(let status, let body):
             let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
             guard (200..<300).contains(status) else {
-                Terminal.complain(text)
+                Terminal.complain(ShownText.escaped(text))
                 return nil
             }
             return text

@@ -26,7 +26,7 @@ struct CurlCommand {
             return address == nil ? .configuration : .usage
         }
         guard let text = AdminCommand.text("GET", path, targets) else { return .failure }
-        Terminal.print(text)
+        Terminal.print(ShownText.command(text))
         return .success
     }
 }

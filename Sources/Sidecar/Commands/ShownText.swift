@@ -3,6 +3,9 @@ enum ShownText {
     /// A line without characters that a terminal takes for commands.
     static func escaped(_ line: String) -> String { String(decoding: escaped(Array(line.utf8)), as: UTF8.self) }
 
+    /// Lines for a shell, as they are if a daemon has quoted what a terminal takes for commands, or escaped.
+    static func command(_ lines: String) -> String { Array(lines.utf8).isShellText ? lines : escaped(lines) }
+
     /// Text without characters that a terminal takes for commands.
     static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         var text = ""

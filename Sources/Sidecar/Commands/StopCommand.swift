@@ -20,7 +20,7 @@ struct StopCommand {
         guard let text = AdminCommand.text(AdminClient.ask("POST", "/drain", firstOf: targets), targets) else {
             return .failure
         }
-        Terminal.print(text)
+        Terminal.print(ShownText.escaped(text))
         guard waits else { return .success }
         while isThere(process, targets) { usleep(50_000) }
         Terminal.print("stopped")
@@ -32,7 +32,10 @@ struct StopCommand {
     /// A service manager may have started another by then.
     private func isThere(_ process: Substring?, _ targets: [SocketAddress]) -> Bool {
         let result = AdminClient.ask("GET", "/metrics", firstOf: targets)
-        if case .nobodyListens = result { return false }
+        switch result {
+        case .nobodyListens, .notTrusted: return false
+        case .notAllowed, .noResponse, .response: break
+        }
         let now = Self.startTime(result)
         return process == nil || now == nil || now == process
     }

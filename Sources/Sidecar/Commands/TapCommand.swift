@@ -68,7 +68,7 @@ struct TapCommand {
         case .line(let tool):
             guard event["event"]?.string == "end", let id = event["call"]?.string else { return }
             let path = CurlCommand.path(id, view: nil, tool: tool.rawValue)
-            if let text = AdminCommand.text("GET", path, targets) { Terminal.print(text) }
+            if let text = AdminCommand.text("GET", path, targets) { Terminal.print(ShownText.command(text)) }
         }
     }
 }

@@ -24,12 +24,16 @@ struct WaitCommand {
             let time = min(max(end - Clock.system.now, .second), AdminClient.usualTime)
             let result = AdminClient.ask("GET", "/readyz", firstOf: targets, within: time)
             if case .response(200, _) = result { break }
+            if case .notTrusted = result {
+                _ = AdminCommand.text(result, targets)
+                return .failure
+            }
             guard Clock.system.now < end else {
                 guard case .response(_, let body) = result else {
                     _ = AdminCommand.text(result, targets)
                     return .failure
                 }
-                Terminal.complain("martlet: not ready in time: \(body)")
+                Terminal.complain("martlet: not ready in time: \(ShownText.escaped(body))")
                 return .failure
             }
             usleep(50_000)
