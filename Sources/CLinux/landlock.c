@@ -26,8 +26,9 @@ struct port_rule {
 };
 
 #define RIGHT(bit) (UINT64_C(1) << (bit))
-enum { BIND = 1, CONNECT = 2, SCOPE_SIGNALS = 2 };
+enum { BIND = 1, CONNECT = 2, SCOPE_ABSTRACT_SOCKETS = 1, SCOPE_SIGNALS = 2 };
 static const uint64_t execute = RIGHT(0), write_file = RIGHT(1), read_file = RIGHT(2), read_directory = RIGHT(3);
+static const uint64_t remove_file = RIGHT(5), make_socket = RIGHT(9);
 static const uint64_t make_device = RIGHT(6) | RIGHT(11), refer = RIGHT(13), truncate_file = RIGHT(14);
 static const uint64_t control_device = RIGHT(15);
 
@@ -48,6 +49,7 @@ static uint64_t rights(enum martlet_landlock_use use, bool is_directory) {
     case MARTLET_LANDLOCK_READ: all = reading; break;
     case MARTLET_LANDLOCK_RUN: all = reading | execute; break;
     case MARTLET_LANDLOCK_WRITE: all = known(3) & ~make_device & ~execute; break;
+    case MARTLET_LANDLOCK_SOCKET: all = make_socket | remove_file; break;
     case MARTLET_LANDLOCK_DEVICE: all = read_file | write_file | truncate_file | control_device; break;
     }
     // The kernel rejects a rule for a file that names a right to directories.
@@ -59,10 +61,13 @@ int martlet_landlock_version(void) {
     return version < 0 ? -errno : (int)version;
 }
 
-int martlet_landlock_open(int version, bool listening, bool connecting, bool signals) {
+int martlet_landlock_open(int version, bool listening, bool connecting, int scopes) {
     struct ruleset attributes = {.files = known(version)};
     if (version >= 4) attributes.ports = (listening ? BIND : 0) | (connecting ? CONNECT : 0);
-    if (signals && version >= 6) attributes.scopes = SCOPE_SIGNALS;
+    if (version >= 6) {
+        attributes.scopes = (scopes & MARTLET_LANDLOCK_SIGNALS ? SCOPE_SIGNALS : 0) |
+                            (scopes & MARTLET_LANDLOCK_ABSTRACT_SOCKETS ? SCOPE_ABSTRACT_SOCKETS : 0);
+    }
     // An earlier kernel rejects the fields that it does not know.
     size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
     long ruleset = syscall(CREATE_RULESET, &attributes, size, 0);

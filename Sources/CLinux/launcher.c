@@ -166,7 +166,7 @@ static _Noreturn void serve(int requests, const char *path, char *const argv[]) 
 }
 
 // As it was named when it was executed: a link may lead to another version by now.
-static const char *program_path(void) {
+const char *martlet_program_path(void) {
     return (const char *)getauxval(AT_EXECFN);
 }
 
@@ -178,8 +178,10 @@ static int replace_input(int descriptor) {
     return STDIN_FILENO;
 }
 
+static pid_t launcher_process;
+
 int martlet_launcher_start(void) {
-    const char *path = program_path();
+    const char *path = martlet_program_path();
     int ends[2];
     if (!path || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return path ? -errno : -ENOENT;
     pid_t parent = getpid();
@@ -209,7 +211,16 @@ int martlet_launcher_start(void) {
     free(argv);
     close(ends[1]);
     if (error) close(ends[0]);
+    launcher_process = child;
     return error ? -error : replace_input(ends[0]);
+}
+
+void martlet_launcher_stop(int launcher) {
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0 || dup3(nothing, launcher, O_CLOEXEC) < 0) close(launcher);
+    if (nothing >= 0) close(nothing);
+    while (launcher_process > 0 && waitpid(launcher_process, NULL, 0) < 0 && errno == EINTR) {}
+    launcher_process = 0;
 }
 
 static unsigned last_number;

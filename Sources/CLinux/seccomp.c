@@ -134,11 +134,14 @@ static void finish(struct program *program, unsigned short start, uint32_t verdi
 
 // MARK: What depends on arguments
 
-// Raw sockets and other families see the traffic and the settings of the machine; other protocols than TCP pass by Landlock.
+enum { SOCKET_KIND = 0xf };
+
+// Raw sockets and other families see the traffic and the settings of the machine; other protocols than TCP pass by Landlock. The
+// protocol of a sequenced-packet socket is SCTP, whose number is then 0.
 static void check_sockets(struct program *program) {
     unsigned short call = start(program, SYS_socket);
     load_argument(program, 1);
-    add(program, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0);
+    add(program, BPF_ALU | BPF_AND | BPF_K, SOCKET_KIND, 0, 0);
     end_if_equal(program, SOCK_RAW, FAIL(EPERM));
     load_argument(program, 2);
     add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0);
@@ -147,9 +150,14 @@ static void check_sockets(struct program *program) {
     end(program, FAIL(EPROTONOSUPPORT));
     load_argument(program, 0);
     end_if_equal(program, AF_UNIX, allow);
-    end_if_equal(program, AF_INET, allow);
-    end_if_equal(program, AF_INET6, allow);
-    finish(program, call, FAIL(EAFNOSUPPORT));
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
+    end(program, FAIL(EAFNOSUPPORT));
+    load_argument(program, 1);
+    add(program, BPF_ALU | BPF_AND | BPF_K, SOCKET_KIND, 0, 0);
+    end_if_equal(program, SOCK_STREAM, allow);
+    end_if_equal(program, SOCK_DGRAM, allow);
+    finish(program, call, FAIL(EPERM));
 
     call = start(program, SYS_socketpair);
     load_argument(program, 0);
@@ -273,6 +281,24 @@ int martlet_filter_fast_open(void) {
     end(&program, allow);
     return enforce(&program);
 }
+
+// A pair of stream sockets is connected for good. A datagram socket of a pair can send to any other socket.
+int martlet_filter_unix_sockets(void) {
+    struct program program = {.length = 0};
+    load(&program, offsetof(struct seccomp_data, nr));
+    unsigned short call = start(&program, SYS_socket);
+    load_argument(&program, 0);
+    end_if_equal(&program, AF_UNIX, FAIL(EPERM));
+    finish(&program, call, allow);
+    call = start(&program, SYS_socketpair);
+    load_argument(&program, 1);
+    add(&program, BPF_ALU | BPF_AND | BPF_K, SOCKET_KIND, 0, 0);
+    end_if_equal(&program, SOCK_STREAM, allow);
+    end_if_equal(&program, SOCK_SEQPACKET, allow);
+    finish(&program, call, FAIL(EPERM));
+    end(&program, allow);
+    return enforce(&program);
+}
 #else
 int martlet_filter_calls(bool starts_programs) {
     (void)starts_programs;
@@ -280,6 +306,10 @@ int martlet_filter_calls(bool starts_programs) {
 }
 
 int martlet_filter_fast_open(void) {
+    return -ENOSYS;
+}
+
+int martlet_filter_unix_sockets(void) {
     return -ENOSYS;
 }
 #endif

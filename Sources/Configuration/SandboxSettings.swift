@@ -4,6 +4,8 @@ public struct SandboxSettings: Equatable, Sendable {
     public let isOn: Bool
     /// Whether only the TCP ports that the file names at startup can be used.
     public let fixesPorts: Bool
+    /// Whether Martlet makes no Unix socket after startup, unless the file names an upstream on one.
+    public let fixesUnixSockets: Bool
     /// More that may be read.
     public let readable: [MarkedString]
     /// More that may be written.
@@ -26,6 +28,15 @@ public struct SandboxSettings: Equatable, Sendable {
             """
         ),
         Option(
+            "unix_sockets",
+            .choice(["any", "fixed"]),
+            default: "fixed",
+            """
+            The Unix sockets that Martlet and its programs can make after startup: none, unless the file names an \
+            upstream on a Unix socket (`fixed`), or `any`.
+            """
+        ),
+        Option(
             "read",
             .strings,
             example: "/srv/models",
@@ -42,9 +53,10 @@ public struct SandboxSettings: Equatable, Sendable {
     init(_ section: Section) {
         isOn = section.string("mode") != "off"
         fixesPorts = section.string("ports") == "fixed"
+        fixesUnixSockets = section.string("unix_sockets") != "any"
         readable = section.markedStrings("read")
         writable = section.markedStrings("write")
-        for key in ["ports", "read", "write"] where !isOn && section.has(key) {
+        for key in ["ports", "unix_sockets", "read", "write"] where !isOn && section.has(key) {
             section.report("\"\(key)\" has no effect without a sandbox; remove it, or write mode: on", at: key)
         }
         for path in readable + writable where !path.text.hasPrefix("/") {

@@ -10,6 +10,8 @@ public struct SystemNeed: Hashable, Sendable {
         case starts(String)
         /// Connections go to a TCP port.
         case connects(UInt16)
+        /// Connections go to a Unix socket; its path.
+        case connectsToSocket(String)
         /// Connections go to TCP ports that are known only at run time.
         case connectsAnywhere
     }

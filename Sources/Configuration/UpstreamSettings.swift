@@ -355,9 +355,12 @@ public struct UpstreamSettings: Equatable, Sendable {
             section.report(error.message, at: "url")
             return nil
         }
-        if case .tcp(let address) = url.endpoint {
-            section.diagnostics.note(SystemNeed(.connects(address.port), at: section.mark(of: "url")))
-        }
+        let need: SystemNeed.Kind =
+            switch url.endpoint {
+            case .tcp(let address): .connects(address.port)
+            case .unix(let path): .connectsToSocket(path)
+            }
+        section.diagnostics.note(SystemNeed(need, at: section.mark(of: "url")))
         addresses = UpstreamAddressSettings(section, url)
         speaks = Self.readProtocols(section, url)
         codecs = Self.readCodecs(section, speaks)

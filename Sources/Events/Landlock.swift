@@ -14,6 +14,8 @@ public struct Landlock: ~Copyable {
         case start
         /// Reading, writing, making and removing, but no devices and no starting.
         case write
+        /// Making Unix sockets, and removing files.
+        case socket
         /// Reading, writing and controlling one device.
         case device
     }
@@ -35,10 +37,15 @@ public struct Landlock: ~Copyable {
     ///   - listening: whether it forbids listening on all TCP ports, if the kernel can.
     ///   - connecting: whether it forbids connecting to all TCP ports, if the kernel can.
     ///   - signals: whether it forbids signals to processes outside, if the kernel can (6.12).
+    ///   - abstractSockets: whether it forbids connections to Unix sockets without a file that processes outside have made, if
+    ///     the kernel can (6.12).
     /// - Throws: why the kernel has no Landlock.
-    public init(listening: Bool, connecting: Bool, signals: Bool) throws(SystemError) {
+    public init(listening: Bool, connecting: Bool, signals: Bool, abstractSockets: Bool) throws(SystemError) {
         let version = try Self.checked(martlet_landlock_version())
-        descriptor = try Self.checked(martlet_landlock_open(version, listening, connecting, signals))
+        let scopes =
+            (signals ? MARTLET_LANDLOCK_SIGNALS.rawValue : 0)
+            | (abstractSockets ? MARTLET_LANDLOCK_ABSTRACT_SOCKETS.rawValue : 0)
+        descriptor = try Self.checked(martlet_landlock_open(version, listening, connecting, Int32(scopes)))
         self.version = version
     }
 
@@ -51,6 +58,7 @@ public struct Landlock: ~Copyable {
             case .read: MARTLET_LANDLOCK_READ
             case .start: MARTLET_LANDLOCK_RUN
             case .write: MARTLET_LANDLOCK_WRITE
+            case .socket: MARTLET_LANDLOCK_SOCKET
             case .device: MARTLET_LANDLOCK_DEVICE
             }
         _ = unsafe martlet_landlock_allow_path(descriptor, version, path, kind)

@@ -33,7 +33,12 @@ public final class Launcher: Watcher {
 
     deinit {
         watch?.end()
-        close(socket)
+        martlet_launcher_stop(socket)
+    }
+
+    /// The path by which this program was executed, and by which it is started again; `nil` if that is not known.
+    public static var programPath: String? {
+        unsafe martlet_program_path().map { unsafe String(cString: $0) }
     }
 
     /// Calls `onEnd` once when the process ends before this one, for example because it was killed.

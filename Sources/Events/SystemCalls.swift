@@ -31,4 +31,14 @@ public enum SystemCalls {
         let result = martlet_filter_fast_open()
         guard result >= 0 else { throw SystemError(-result) }
     }
+
+    /// From now on no thread makes a Unix socket, except pairs of connected stream sockets.
+    ///
+    /// Only after `filter`, with other threads or without. Sockets that are open stay so.
+    ///
+    /// - Throws: why the kernel does not do it.
+    public static func filterUnixSockets() throws(SystemError) {
+        let result = martlet_filter_unix_sockets()
+        guard result >= 0 else { throw SystemError(-result) }
+    }
 }

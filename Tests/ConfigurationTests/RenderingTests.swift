@@ -23,7 +23,7 @@ struct RenderingTests {
                 "interceptors":[{"token":{"file":"/run/secrets/token"}}],\
                 "workers":"auto",\
                 "types":{"unknown_fields":"reject","json":{"names":"json","defaults":"omit","enums":"names"}},\
-                "sandbox":{"mode":"on","ports":"any"},\
+                "sandbox":{"mode":"on","ports":"any","unix_sockets":"fixed"},\
                 "drain":{"min":"0s","max":"30s","handover":"5s","generation":"none"},"log_level":"info","core_dumps":false}
                 """
         )

@@ -20,6 +20,8 @@ struct SandboxSettingsTests {
         #expect(standard.isOn && !standard.fixesPorts)
         #expect(!Reading(upstream + "sandbox: off").settings.sandbox.isOn)
         #expect(Reading(upstream + "sandbox: { ports: fixed }").settings.sandbox.fixesPorts)
+        #expect(standard.fixesUnixSockets)
+        #expect(!Reading(upstream + "sandbox: { unix_sockets: any }").settings.sandbox.fixesUnixSockets)
     }
 
     @Test func `a file tells what it needs of the system, and where`() {
@@ -28,6 +30,7 @@ struct SandboxSettingsTests {
             upstreams:
               a: { url: "https://a.example:444", tls: { ca: /a/ca.pem }, addresses: [10.0.0.1:1, 10.0.0.2] }
               b: { url: http://b.example, addresses: { file: /run/b } }
+              e: { url: "unix:/run/e.sock" }
               c: { url: https://c.example, tls: { ca: system }, limits: { spool: /var/c } }
             calls: { d: { url: "http://127.0.0.1:81/", body: { file: /d } } }
             """
@@ -35,6 +38,7 @@ struct SandboxSettingsTests {
         let expected: [SystemNeed.Kind] = [
             .connects(444), .reads("/a/ca.pem"), .connects(1), .connects(80), .reads("/run/b"), .connectsAnywhere,
             .connects(443), .writes("/var/c"), .connects(81), .reads("/d"),
+            .connectsToSocket("/run/e.sock"),
         ]
         #expect(Set(needs) == Set(expected))
     }

@@ -1,5 +1,6 @@
 """Fixtures: each starts things for a test and stops them after it, whatever became of the test."""
 
+import shutil
 import signal
 from contextlib import ExitStack
 
@@ -11,6 +12,7 @@ from support.http2.h2_recorder import H2Recorder
 from support.load import Load
 from support.martlet import BINARY, Command, Martlet
 from support.notify import Notify
+from support.places import outside_of_scratch
 from support.servers.nginx import Nginx
 
 # Where the tests are started in the background, these are ignored, and every program of a test would inherit that.
@@ -73,6 +75,14 @@ def command(binary, running):
         return program
 
     return run
+
+
+@pytest.fixture
+def installed():
+    """A directory for programs and configurations that a daemon in a sandbox cannot change."""
+    directory = outside_of_scratch()
+    yield directory
+    shutil.rmtree(directory)
 
 
 @pytest.fixture

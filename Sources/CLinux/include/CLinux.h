@@ -183,6 +183,12 @@ pid_t martlet_launch(int launcher, const char *_Nonnull names, const int *_Nonnu
 // Kills the process that was launched last, and all of its group: this one may be in a sandbox that lets it signal no other.
 void martlet_launcher_kill(int launcher);
 
+// Ends the process that martlet_launcher_start has made, and reaps it. Standard input is /dev/null afterwards.
+void martlet_launcher_stop(int launcher);
+
+// The path by which this program was executed, or null. Relative to the working directory at that time.
+const char *_Nullable martlet_program_path(void);
+
 // Makes processes whose parents have ended children of this one.
 void martlet_adopt_orphans(void);
 
@@ -198,16 +204,23 @@ enum martlet_landlock_use {
     MARTLET_LANDLOCK_READ,  // reading beneath it
     MARTLET_LANDLOCK_RUN,   // the same, and starting programs
     MARTLET_LANDLOCK_WRITE, // reading, writing, making and removing beneath it
+    MARTLET_LANDLOCK_SOCKET, // making Unix sockets beneath it, and removing files
     MARTLET_LANDLOCK_DEVICE // reading, writing and controlling this one
 };
 
 // Which version of Landlock the kernel has; a negative errno if it has none, or has it turned off.
 int martlet_landlock_version(void);
 
+// Processes outside of a sandbox that it cannot reach.
+enum martlet_landlock_scope {
+    MARTLET_LANDLOCK_SIGNALS = 1,         // by a signal
+    MARTLET_LANDLOCK_ABSTRACT_SOCKETS = 2 // by a Unix socket without a file
+};
+
 // Makes a set of rules for a version; without any, it forbids all files. `listening` also forbids to bind every TCP port, and
-// `connecting` to connect to it, if the version can (4), and `signals` signals to processes outside of the sandbox (6). Returns a
+// `connecting` to connect to it, if the version can (4). `scopes` has bits of enum martlet_landlock_scope (6). Returns a
 // descriptor, close-on-exec.
-int martlet_landlock_open(int version, bool listening, bool connecting, bool signals);
+int martlet_landlock_open(int version, bool listening, bool connecting, int scopes);
 
 // Allows the use of a file, or of all beneath a directory.
 int martlet_landlock_allow_path(int ruleset, int version, const char *_Nonnull path, enum martlet_landlock_use use);
@@ -228,5 +241,9 @@ int martlet_filter_calls(bool starts_programs);
 
 // Forbids a connection that begins with its first bytes, which Landlock's rules of ports do not see. Returns 0, or a negative errno.
 int martlet_filter_fast_open(void);
+
+// From now on no Unix socket can be made, except pairs of connected stream sockets. Those that are open stay so. Only after
+// martlet_filter_calls. Returns 0, or a negative errno.
+int martlet_filter_unix_sockets(void);
 
 #endif

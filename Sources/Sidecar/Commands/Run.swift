@@ -5,7 +5,7 @@ internal import Proxy
 /// `martlet run`: builds the daemon and runs it to its end.
 enum Run {
     static func run(_ file: ConfigurationFile, watches: Bool, job: JobRun? = nil) -> Exit {
-        let successions = Successions(file, job: job)
+        var successions = Successions(file, job: job)
         do throws(ConfigurationFile.Rejection) {
             // The first process of a container loses a signal that nobody waits for.
             Signals.holdEnds()
@@ -23,6 +23,7 @@ enum Run {
             // Before there are other threads, which would not be in it. A program that runs was made before.
             let canBeUpgraded = if case .success = successions.launcher { true } else { false }
             let sandbox = Sandbox.enter(loaded, of: file, signalsOthers: job != nil, canBeUpgraded: canBeUpgraded)
+            if let problem = sandbox.upgradeProblem { successions.endLauncher(problem) }
             let daemon = Daemon(
                 file: file,
                 logLevel: loaded.plan.settings.logLevel,

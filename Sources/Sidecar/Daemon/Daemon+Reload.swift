@@ -17,6 +17,7 @@ extension Daemon {
         if let healthProblem { return reject(["\(file.name): \(healthProblem)"], then) }
         guard !reloadQueue.waitBehind(then) else { return }
         manager.reloading()
+        sandbox.listeners = listeners?.addresses
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load(toServe: true, within: sandbox)
             try file.checkPlaces(of: loaded)

@@ -11,7 +11,7 @@ internal import Time
 final class Daemon {
     let file: ConfigurationFile
     /// What the process has given up.
-    let sandbox: Sandbox
+    var sandbox: Sandbox
     let log: OperationalLog
     let loop = EventLoop()
     let reloads = ReloadHistory()
@@ -156,6 +156,9 @@ final class Daemon {
         } catch {
             listeners.undo(change)
             throw error
+        }
+        if let error = sandbox.closeUnixSockets() {
+            log.log(.error, "the sandbox does not forbid Unix sockets", ("reason", error.text))
         }
         slot = MailSlot(mailbox, for: self, on: loop)
         credentials = makeCredentials()

@@ -49,6 +49,9 @@ final class ListenerSet {
         self.passed = passed.byName.mapValues { $0.map { ListenSocket(adopting: $0) } }
     }
 
+    /// The addresses that are open.
+    var addresses: Set<ListenAddress> { Set(open.keys.map(\.address)) }
+
     /// All listening sockets, for a process that takes the place of this one; it knows them as it knows those of systemd.
     var handedOver: [Launcher.Named] {
         let own = open.values.flatMap(\.sockets).filter { !$0.isCopy }.map {

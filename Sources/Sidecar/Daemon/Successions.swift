@@ -6,7 +6,7 @@ struct Successions {
     /// The process whose place this one takes; none if it was not started by `martlet upgrade`.
     let predecessor: Predecessor?
     /// What starts the program anew, or why no other process can take the place of this one.
-    let launcher: Result<Launcher, ConfigurationFile.Rejection>
+    private(set) var launcher: Result<Launcher, ConfigurationFile.Rejection>
 
     /// To be made first of all, while there is one thread and nothing to hide.
     init(_ file: ConfigurationFile, job: JobRun?) {
@@ -21,6 +21,13 @@ struct Successions {
     /// Whether the launcher has ended, so that only a restart can replace this process.
     var hasLostLauncher: Bool {
         if case .success(let launcher) = launcher { !launcher.isRunning } else { false }
+    }
+
+    /// Ends what starts the program anew, if there is anything.
+    ///
+    /// The process itself must go: somebody who takes this one over could ask it whatever the daemon rejects.
+    mutating func endLauncher(_ reason: String) {
+        if case .success = launcher { launcher = .failure(.init(lines: [reason])) }
     }
 
     private static func launcher(

@@ -15,6 +15,12 @@ struct SandboxRules: Equatable {
     private(set) var readable: [String] = []
     /// What may be read and written, and all beneath it.
     private(set) var writable: [String] = []
+    /// The directories in which Unix sockets may be made, and files removed.
+    private(set) var sockets: [String] = []
+    /// Whether Unix sockets may be made after startup: with one a process can connect to every socket of its user.
+    let connectsToSockets: Bool
+    /// Whether Unix sockets without a file may be connected to if a process outside has made them.
+    let connectsToAbstractSockets: Bool
     /// The devices that may be used.
     private(set) var devices = [
         "/dev/full", "/dev/null", "/dev/pts", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero",
@@ -45,6 +51,10 @@ struct SandboxRules: Equatable {
     ///   - file: its path; none for the demo.
     ///   - machine: the machine.
     init(_ settings: Settings, needs: [SystemNeed], admin: [ListenAddress], file: String?, on machine: SandboxMachine) {
+        let isOpen = !settings.sandbox.fixesUnixSockets
+        connectsToSockets = isOpen || needs.contains { if case .connectsToSocket = $0.kind { true } else { false } }
+        // An upstream cannot be in the abstract namespace, but a service manager can.
+        connectsToAbstractSockets = isOpen || machine.variable("NOTIFY_SOCKET")?.hasPrefix("@") == true
         readable = machine.roots.filter { !Self.closed.contains($0) }.map { "/\($0)" }
         let given = Self.given.compactMap(machine.variable).flatMap { $0.split(separator: ":").map(String.init) }
         writable = (Self.scratch + given).compactMap { machine.resolve($0)?.path }
@@ -52,7 +62,7 @@ struct SandboxRules: Equatable {
         let authorities = ["SSL_CERT_FILE", "SSL_CERT_DIR"].compactMap(machine.variable)
         for path in [file].compactMap({ $0 }) + authorities + Self.ofNames { allowReading(path, on: machine) }
         let addresses = settings.listeners.map(\.address) + admin
-        for case .unix(let path) in addresses { allowWriting(path, on: machine) }
+        for case .unix(let path) in addresses { sockets += machine.folders(of: path) }
         if settings.coreDumps { allowCores(on: machine) }
         for need in needs { allow(need, on: machine) }
         // Not the directory around one that is missing.
@@ -77,7 +87,7 @@ struct SandboxRules: Equatable {
                 // What a program needs of its own stands beside its `bin`.
                 readable.append(folder.hasSuffix("/bin") ? String(folder.dropLast("/bin".count)) : folder)
             }
-        case .connects, .connectsAnywhere: break
+        case .connects, .connectsAnywhere, .connectsToSocket: break
         }
     }
 

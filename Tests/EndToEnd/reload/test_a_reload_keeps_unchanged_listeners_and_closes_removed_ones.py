@@ -43,7 +43,8 @@ def test_a_listener_that_comes_back_at_once(martlet, recorder, tmp_path, kind):
     upstream = recorder()
     port = free_port()
     first, other = f"unix:{tmp_path}/first.sock", f"127.0.0.1:{port}" if kind == "tcp" else f"unix:{tmp_path}/other.sock"
-    files = [f"listen: [ {addresses} ]\nupstream: {upstream.url}\n" for addresses in (f"'{first}', '{other}'", f"'{first}'")]
+    more = "sandbox: { unix_sockets: any }\n"
+    files = [f"listen: [ {addresses} ]\nupstream: {upstream.url}\n{more}" for addresses in (f"'{first}', '{other}'", f"'{first}'")]
     proxy = martlet(files[1])
     for number in range(30):
         proxy.write(files[number % 2])

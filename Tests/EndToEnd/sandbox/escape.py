@@ -1,4 +1,4 @@
-"""What a program tries that has taken over the daemon, or was started by it: escape.py RESULTS READABLE WRITABLE PORT PID.
+"""What a program tries that has taken over the daemon, or was started by it: escape.py RESULTS READABLE WRITABLE ABSTRACT PORT PID.
 
 Each attempt does something that no sandbox would be needed for, were it not possible; the results are `ok` or an errno.
 """
@@ -50,7 +50,17 @@ def fast_open(port):
         connection.sendto(b"x", socket.MSG_FASTOPEN, ("127.0.0.1", port))
 
 
-def attempts(results, readable, writable, port, outside):
+def connect_abstract(name):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(f"\0{name}")
+
+
+def datagram_pair():
+    for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+        end.close()
+
+
+def attempts(results, readable, writable, abstract, port, outside):
     return {
         "read a file": lambda: Path(readable).read_text(),
         "write a file": lambda: Path(writable, "new").write_text(""),
@@ -73,6 +83,11 @@ def attempts(results, readable, writable, port, outside):
         "a netlink socket": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 0).close(),
         "a packet socket": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0).close(),
         "a raw socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1).close(),
+        "a Unix socket": lambda: socket.socket(socket.AF_UNIX).close(),
+        "a pair of datagram sockets": datagram_pair,
+        "connect to an abstract socket": lambda: connect_abstract(abstract),
+        "SCTP": lambda: socket.socket(socket.AF_INET, socket.SOCK_SEQPACKET).close(),
+        "SCTP over IPv6": lambda: socket.socket(socket.AF_INET6, socket.SOCK_SEQPACKET).close(),
         "multipath TCP": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).close(),
         "limit another process": lambda: resource.prlimit(outside, resource.RLIMIT_CORE, (0, 0)),
         "connect by fast open": lambda: fast_open(port),
@@ -88,9 +103,9 @@ def outcome(attempt):
     return "ok"
 
 
-def main(results, readable, writable, *numbers):
+def main(results, readable, writable, abstract, *numbers):
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    tried = attempts(results, readable, writable, *map(int, numbers))
+    tried = attempts(results, readable, writable, abstract, *map(int, numbers))
     found = {name: outcome(attempt) for name, attempt in tried.items()}
     new = Path(results + ".new")
     new.write_text(json.dumps(found))

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import sys
 from pathlib import Path
 
@@ -15,22 +16,33 @@ NOT_KNOWN = {"ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT"}
 
 
 @pytest.fixture
-def escape(martlet, recorder, private, writable, tmp_path):
+def abstract():
+    """The name of an abstract socket that listens outside."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0martlet-test-{os.getpid()}")
+        listener.listen()
+        yield listener.getsockname()[1:].decode()
+
+
+@pytest.fixture
+def escape(martlet, recorder, private, writable, abstract, tmp_path):
     """Has a program try to leave; returns how each attempt ended."""
     need_root()
     (private / "secret").write_text("secret")
     (writable / "old").touch()
     (writable / "long").write_text("long")
 
-    def run(sandbox):
-        upstream, other = recorder(), recorder()
+    def run(sandbox, listener=tmp_path / "rpc.sock", other="http://127.0.0.1:9"):
+        upstream, outside = recorder(), recorder()
         script, results = tmp_path / "escape.py", tmp_path / "results"
         shutil.copy(ESCAPE, script)
-        words = [sys.executable, script, results, private / "secret", writable, other.port, os.getpid()]
+        words = [sys.executable, script, results, private / "secret", writable, abstract, outside.port, os.getpid()]
         command = json.dumps([str(word) for word in words])
         proxy = martlet(
-            upstream=upstream.url,
-            more=f"sandbox: {sandbox}\ninterceptors: [ token: {{ exec: {{ command: {command} }} }} ]",
+            f"listen: [ 127.0.0.1:0, 'unix:{listener}' ]\n"
+            f"upstreams: {{ default: {{ url: {upstream.url} }}, other: {{ url: '{other}' }} }}\n"
+            f"routes: [ {{ match: {{ path: /other }}, upstream: other }}, {{ upstream: default }} ]\n"
+            f"sandbox: {sandbox}\ninterceptors: [ token: {{ exec: {{ command: {command} }} }} ]\n"
         )
         with proxy.http(timeout=30) as http:
             assert http.get("/").status_code == 200
@@ -49,6 +61,28 @@ def test_every_way_out_is_closed(escape, landlock):
     assert landlock >= 6
     found = escape("on")
     assert ways_out(found) == {"connect to a port", "connect by fast open"}, json.dumps(found)
+    # A kernel without SCTP does not know it, and a filter forbids it.
+    assert (found["SCTP"], found["SCTP over IPv6"]) == ("EPERM", "EPERM")
+
+
+def test_unix_sockets_for_an_upstream(escape, landlock):
+    """Those in the abstract namespace stay out of reach."""
+    assert landlock >= 6
+    found = escape("on", other="unix:/not/there.sock")
+    assert (found["a Unix socket"], found["a pair of datagram sockets"]) == ("ok", "ok")
+    assert found["connect to an abstract socket"] == "EPERM"
+
+
+def test_the_directory_of_a_socket(escape, writable):
+    """Sockets are made and removed there, and no file is written."""
+    found = escape("on", listener=writable / "rpc.sock")
+    assert {found[name] for name in ("write a file", "make a directory", "shorten a file")} == {"EACCES"}
+
+
+def test_all_unix_sockets(escape):
+    found = escape("{ unix_sockets: any }")
+    assert found["a Unix socket"] == found["connect to an abstract socket"] == "ok"
+    assert found["SCTP"] == "EPERM"
 
 
 def test_without_a_sandbox_they_are_open(escape):
@@ -69,6 +103,9 @@ def test_without_a_sandbox_they_are_open(escape):
         "keyctl",
         "a netlink socket",
         "a raw socket",
+        "a Unix socket",
+        "a pair of datagram sockets",
+        "connect to an abstract socket",
         "connect to a port",
         "connect by fast open",
         "limit another process",

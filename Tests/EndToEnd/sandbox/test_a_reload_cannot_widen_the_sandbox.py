@@ -1,6 +1,7 @@
 """A reload has what its sandbox allows; one that needs more is rejected, says why, and changes nothing."""
 
 import json
+import re
 
 import pytest
 
@@ -10,9 +11,9 @@ ADVICE = '; restart Martlet, run "martlet upgrade", or restart it with sandbox: 
 
 
 @pytest.fixture
-def proxy(martlet, recorder):
+def proxy(martlet, recorder, installed):
     """A daemon whose file needs nothing special."""
-    return martlet(upstream=recorder().url)
+    return martlet(upstream=recorder().url, directory=installed)
 
 
 def rejection(proxy, upstream, more=""):
@@ -56,8 +57,8 @@ def test_a_program(proxy):
     assert found == "start /bin/echo, because the file at startup named no program"
 
 
-def test_a_port(martlet, recorder):
-    proxy = martlet(upstream=recorder().url, more="sandbox: { ports: fixed }")
+def test_a_port(martlet, recorder, installed):
+    proxy = martlet(upstream=recorder().url, more="sandbox: { ports: fixed }", directory=installed)
     found = rejection(proxy, "http://127.0.0.1:9", "sandbox: { ports: fixed }")
     assert found == "connect to port 9, which the file at startup did not name"
 
@@ -65,7 +66,28 @@ def test_a_port(martlet, recorder):
 def test_any_other_port(proxy, recorder):
     """The default limits no ports."""
     upstream = recorder()
-    proxy.reload(f"listen: [127.0.0.1:0, 'unix:{proxy.directory}/rpc.sock']\nupstream: {upstream.url}\n")
+    proxy.reload(f"listen: [127.0.0.1:0, '[::1]:0']\nupstream: {upstream.url}\n")
+    with proxy.http() as http:
+        assert http.get("/").status_code == 200
+    assert len(upstream.requests) == 1
+
+
+def test_unix_sockets(martlet, recorder, installed):
+    """Those of the start stay, and no other can be made: neither to listen on nor to connect."""
+    text = "listen: [ {} ]\nupstream: {}\n"
+    first, second, abstract = f"unix:{installed}/a.sock", f"unix:{installed}/b.sock", f"unix:@{installed.name}"
+    proxy = martlet(text.format(f"'{first}'", recorder().url), directory=installed)
+    listeners = f"'{first}', '{second}', '{abstract}'"
+    proxy.reload(text.format(listeners, f"unix:{installed}/up.sock"), outcome="reload rejected")
+    problems = [
+        f"connect to {installed}/up.sock, because the file at startup named no upstream on a Unix socket",
+        f"listen on {second} after startup",
+        f"listen on {abstract} after startup",
+    ]
+    for problem in problems:
+        proxy.stderr.wait(f"{re.escape(f': the sandbox does not let Martlet {problem}{ADVICE}')}$")
+    upstream = recorder()
+    proxy.reload(text.format(f"'{first}', '127.0.0.1:0'", upstream.url))
     with proxy.http() as http:
         assert http.get("/").status_code == 200
     assert len(upstream.requests) == 1

@@ -1,6 +1,7 @@
 """Martlet puts itself into a sandbox before it serves, and says so."""
 
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ def statuses(proxy, key):
 def test_every_thread_is(martlet, command, sandbox):
     proxy = martlet(upstream="http://127.0.0.1:9", more=sandbox)
     assert statuses(proxy, "NoNewPrivs") == {"1"} and statuses(proxy, "Seccomp") == {"2"}
-    words = "files=yes ports=no syscalls=yes new_privileges=no"
+    words = "files=yes ports=no unix_sockets=yes syscalls=yes new_privileges=no"
     proxy.stderr.wait(f"info sandbox {words}$")
     assert f"\nsandbox: {words}\n" in command("status", "-c", proxy.file).stdout.text
 
@@ -25,6 +26,24 @@ def test_off(martlet):
     proxy = martlet(upstream="http://127.0.0.1:9", more="sandbox: off")
     assert statuses(proxy, "NoNewPrivs") == {"0"} and statuses(proxy, "Seccomp") == {"0"}
     proxy.stderr.wait("info sandbox mode=off$")
+
+
+@pytest.fixture
+def runtime(tmp_path):
+    """The directory of a user's sockets, with those of systemd and D-Bus."""
+    with socket.socket(socket.AF_UNIX) as bus, socket.socket(socket.AF_UNIX) as systemd:
+        (tmp_path / "run/systemd").mkdir(parents=True)
+        bus.bind(str(tmp_path / "run/bus"))
+        systemd.bind(str(tmp_path / "run/systemd/private"))
+        yield tmp_path / "run"
+
+
+@pytest.mark.parametrize("upstream, warns", [("http://127.0.0.1:9", False), ("unix:/not/there.sock", True)])
+def test_sockets_of_service_managers(martlet, runtime, upstream, warns):
+    proxy = martlet(upstream=upstream, environment={"XDG_RUNTIME_DIR": str(runtime)})
+    proxy.stderr.wait(f"info sandbox .* unix_sockets={'no' if warns else 'yes'} ")
+    words = f"programs can be started outside of it by {runtime}/bus, {runtime}/systemd/private"
+    assert (words in proxy.stderr.text) == warns
 
 
 def test_fixed_ports(martlet, recorder):

@@ -10,9 +10,9 @@ from upgrades.upgraded import Upgraded
 
 
 @pytest.fixture
-def program(binary, tmp_path):
+def program(binary, installed):
     """The path of a program that can be replaced while it runs; removed is only the name."""
-    path = tmp_path / "program" / "martlet"
+    path = installed / "program" / "martlet"
     path.parent.mkdir()
     shutil.copy(binary, path)
     return path
@@ -38,12 +38,12 @@ def replace(program):
 
 
 @pytest.fixture
-def upgraded(program, running, tmp_path):
+def upgraded(program, running, installed):
     """Starts a daemon from `program`; it is stopped after the test, whatever process it is by then."""
     started = []
 
     def start(configuration, **options):
-        started.append(running(Upgraded(configuration, tmp_path / "daemon", binary=program, **options)))
+        started.append(running(Upgraded(configuration, installed / "daemon", binary=program, **options)))
         return started[-1]
 
     yield start

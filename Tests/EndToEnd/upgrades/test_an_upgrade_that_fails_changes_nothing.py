@@ -70,8 +70,8 @@ def test_no_program(proxy, program):
     assert serves(proxy)
 
 
-def test_an_upgrade_after_one_that_failed(proxy, program, replace, tmp_path):
-    kept = tmp_path / "kept"
+def test_an_upgrade_after_one_that_failed(proxy, program, replace):
+    kept = program.with_name("kept")
     kept.hardlink_to(program)
     replace("exit 1")
     assert proxy.upgrade().code == 1

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct SandboxRulesTests {
     /// A machine on which these files are, by what they lead to.
-    private static func machine(
+    static func machine(
         files: [String: String] = [:],
         directories: [String] = [],
         variables: [String: String] = [:],
@@ -28,7 +28,7 @@ import Testing
         )
     }
 
-    private static func rules(
+    static func rules(
         _ more: String,
         upstream: String = "{ default: { url: http://127.0.0.1:9000 } }",
         on machine: SandboxMachine = machine(),
@@ -42,7 +42,13 @@ import Testing
         return SandboxRules(settings, needs: diagnostics.needs, admin: admin, file: file, on: machine)
     }
 
-    private static let all = Sandbox.Parts(files: true, ports: true, syscalls: true, privileges: true)
+    private static let all = Sandbox.Parts(
+        files: true,
+        ports: true,
+        unixSockets: true,
+        syscalls: true,
+        privileges: true
+    )
 
     @Test func `systems are read, people and disks are not`() {
         let rules = Self.rules("")
@@ -103,7 +109,23 @@ import Testing
             on: machine,
             admin: [.unix(path: "/run/b/admin.sock")]
         )
-        #expect(rules.writable.dropFirst(3) == ["/run/a", "/run/b", "/var/cache/c"])
+        #expect(rules.writable.dropFirst(3) == ["/var/cache/c"])
+        #expect(rules.sockets == ["/run/a", "/run/b"])
+    }
+
+    @Test func `an upstream on a Unix socket keeps Unix sockets`() {
+        let rules = Self.rules("", upstream: "{ default: { url: 'unix:/run/up.sock' } }")
+        #expect(rules.connectsToSockets && !rules.connectsToAbstractSockets)
+        #expect(!Self.rules("listen: unix:/run/a.sock").connectsToSockets)
+        let all = Self.rules("sandbox: { unix_sockets: any }")
+        #expect(all.connectsToSockets && all.connectsToAbstractSockets)
+    }
+
+    @Test(arguments: [("/run/systemd/notify", false), ("@manager", true)])
+    func `a service manager may have an abstract socket`(socket: String, isAbstract: Bool) {
+        let machine = Self.machine(variables: ["NOTIFY_SOCKET": socket])
+        let rules = Self.rules("", on: machine)
+        #expect(rules.connectsToAbstractSockets == isAbstract && !rules.connectsToSockets)
     }
 
     @Test(arguments: [("|/usr/bin/cores", false), ("/var/crash/core.%p", true)])
@@ -131,7 +153,8 @@ import Testing
             .reads("/var/log/a/b"),
         ]
         let denied: [SystemNeed.Kind] = [
-            .reads("/home/a/token"), .writes("/var/log/b"), .writes("/var/log/ab"), .starts("/usr/bin/a"),
+            .reads("/home/a/token"), .connectsToSocket("/run/up.sock"), .writes("/var/log/b"), .writes("/var/log/ab"),
+            .starts("/usr/bin/a"),
             .connects(80),
         ]
         for need in allowed { #expect(rules.problem(with: need, Self.all, on: machine) == nil, "\(need)") }
@@ -139,6 +162,9 @@ import Testing
         #expect(rules.problem(listeningOn: .tcp(host: "::", port: 80), Self.all, on: machine) == nil)
         #expect(rules.problem(listeningOn: .tcp(host: "::", port: 81), Self.all, on: machine) != nil)
         #expect(rules.problem(listeningOn: .unix(path: "/run/x.sock"), Self.all, on: machine) != nil)
+        #expect(rules.problem(listeningOn: .unix(path: "/tmp/x.sock"), Self.all, on: machine) != nil)
+        #expect(rules.problem(listeningOn: .abstract(name: "x"), Self.all, on: machine) != nil)
+        #expect(rules.problem(listeningOn: .abstract(name: "x"), Sandbox.Parts(), on: machine) == nil)
         // What the kernel does not enforce is not denied.
         for need in denied { #expect(rules.problem(with: need, Sandbox.Parts(), on: machine) == nil, "\(need)") }
     }
