@@ -4,6 +4,7 @@ public import Configuration
 extension ByteQueue {
     /// Appends `value` as compact JSON; numbers as they were written.
     public func append(_ value: JSONValue) {
+        if let source = value.source { return source.document.append(source.index, to: self) }
         switch value {
         case .null: append("null")
         case .bool(let value): append(value ? "true" : "false")
@@ -39,8 +40,12 @@ extension ByteQueue {
         }
     }
 
-    private func appendJoined<Item>(_ items: [Item], _ open: StaticString, _ close: StaticString, _ one: (Item) -> Void)
-    {
+    private func appendJoined<Items: Sequence>(
+        _ items: Items,
+        _ open: StaticString,
+        _ close: StaticString,
+        _ one: (Items.Element) -> Void
+    ) {
         append(open)
         for (index, item) in items.enumerated() {
             if index > 0 { append(",") }

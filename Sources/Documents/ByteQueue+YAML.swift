@@ -98,11 +98,11 @@ extension JSONValue {
                 let isLong = name.utf8.count > 150
                 guard name != "<<", !name.utf8.contains(0), !isLong else { return nil }
             }
-            return Self.size(of: members.map(\.value))
+            return Self.size(of: members.lazy.map(\.value))
         }
     }
 
-    private static func size(of items: [JSONValue]) -> (nodes: Int, depth: Int)? {
+    private static func size(of items: some Sequence<JSONValue>) -> (nodes: Int, depth: Int)? {
         var (nodes, depth) = (1, 0)
         for item in items {
             guard let size = item.sizeInYAML else { return nil }

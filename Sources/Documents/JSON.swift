@@ -1,74 +1,86 @@
-internal import Bytes
-internal import CJansson
+public import Bytes
 
 /// Reads JSON (RFC 8259), strictly.
 public enum JSON {
+    /// The maximum number of bytes that a text takes when it has been read, in multiples of its size.
+    static let growth = 4
+    /// The number of bytes that a text may take beyond that, so that small ones may be nested closely.
+    static let slack = 16 * 1024
+
     /// Reads one value of any type, and nothing behind it.
     ///
-    /// Numbers may have any size and any number of digits.
+    /// Numbers may have any size and any number of digits. The value takes at most four times the bytes of the text, and
+    /// 16 KiB: strings, numbers and the parts of arrays and objects are made when they are asked for.
     ///
-    /// - Throws: an error for what is not JSON, bytes that are not UTF-8, a name twice in an object, and values nested more
-    ///   than 2048 deep.
-    public static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
-        // Jansson takes a NUL for the end of the text and would not look at what follows.
-        if let end = bytes.firstIndex(of: 0) { throw JSONError(nulAt: end, in: bytes) }
-        let scanner = JSONNumberScanner(bytes)
-        var error = json_error_t()
-        let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
-        let root = unsafe scanner.text.span.withUnsafeBytes { raw in
-            // Jansson takes no text at all for a null pointer, which an empty span may have.
-            let start = unsafe raw.baseAddress.map { unsafe $0.assumingMemoryBound(to: CChar.self) }
-            return unsafe withUnsafePointer(to: CChar(0)) { nothing in
-                unsafe json_loadb(start ?? nothing, raw.count, Int(flags), &error)
-            }
-        }
-        guard let root = unsafe root else { throw JSONError(error) }
-        defer { unsafe json_decref(root) }
-        var numbers = scanner.numbers[...]
-        return unsafe value(root, &numbers)
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - meter: Counts the bytes that the value holds, if it stays on the thread of the meter.
+    ///   - room: The maximum number of bytes that the value may hold.
+    /// - Returns: The value.
+    /// - Throws: An error for text that is not JSON, bytes that are not UTF-8, a name twice in an object, values nested more
+    ///   than 2048 deep, and a value that would hold too much.
+    public static func parse(
+        _ bytes: Span<UInt8>,
+        meter: MemoryMeter? = nil,
+        room: Int = .max
+    ) throws(JSONError) -> JSONValue {
+        let index = try index(of: bytes, room)
+        return JSONDocument(bytes.array, index, meter).value(at: 0)
     }
 
-    /// Reads one value.
+    /// Reads one value of any type, and nothing behind it.
     ///
-    /// - Throws: the same as for a span.
-    public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
-        try parse(bytes.span)
+    /// - Throws: The same errors.
+    public static func parse(
+        _ bytes: [UInt8],
+        meter: MemoryMeter? = nil,
+        room: Int = .max
+    ) throws(JSONError) -> JSONValue {
+        let index = try index(of: bytes.span, room)
+        return JSONDocument(bytes, index, meter).value(at: 0)
     }
 
-    /// Makes a value; `numbers` are those that come in it and behind it, in their order.
-    private static func value(_ json: UnsafeMutablePointer<json_t>, _ numbers: inout ArraySlice<JSONNumber>)
-        -> JSONValue
-    {
-        switch unsafe json.pointee.type {
-        case JSON_TRUE: return .bool(true)
-        case JSON_FALSE: return .bool(false)
-        case JSON_INTEGER: return numbers.popFirst().map { .init($0) } ?? .null
-        case JSON_STRING: return unsafe .string(string(json))
-        case JSON_ARRAY:
-            return unsafe .array((0..<json_array_size(json)).map { unsafe value(json_array_get(json, $0), &numbers) })
-        case JSON_OBJECT: return unsafe .object(members(json, &numbers))
-        default: return .null
+    /// Returns the document of a text that Martlet has written, or `nil` if a name is there twice.
+    static func document(of text: [UInt8], _ meter: MemoryMeter? = nil) -> JSONDocument? {
+        var counter = JSONScanner(text.span, maxEntries: .max, counts: true)
+        try? counter.read()
+        let count = counter.count
+        var scanner = JSONScanner(text.span, maxEntries: count, counts: false)
+        scanner.reserve(count)
+        do {
+            try scanner.read()
+        } catch {
+            return nil
         }
+        return JSONDocument(text, scanner.entries, meter)
     }
 
-    private static func string(_ json: UnsafeMutablePointer<json_t>) -> String {
-        let length = unsafe json_string_length(json)
-        return unsafe json_string_value(json).withMemoryRebound(to: UInt8.self, capacity: length) { start in
-            unsafe String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
+    /// Checks a text and finds its values.
+    private static func index(of text: Span<UInt8>, _ room: Int) throws(JSONError) -> [UInt32] {
+        if let end = text.firstIndex(of: 0) { throw JSONError("NUL byte", before: end + 1, of: text) }
+        guard text.count <= JSONEntry.maxOffset, text.count <= room else { throw JSONError.noRoom }
+        do {
+            _ = try UTF8Span(validating: text)
+        } catch {
+            let offset = error.byteOffsets.lowerBound
+            throw JSONError("unable to decode byte 0x\(String(text[offset], radix: 16))", before: offset, of: text)
         }
-    }
-
-    private static func members(
-        _ json: UnsafeMutablePointer<json_t>,
-        _ numbers: inout ArraySlice<JSONNumber>
-    ) -> [JSONValue.Member] {
-        var members: [JSONValue.Member] = []
-        var iterator = unsafe json_object_iter(json)
-        while let entry = unsafe iterator {
-            let name = unsafe String(cString: json_object_iter_key(entry))
-            unsafe members.append(JSONValue.Member(name, value(json_object_iter_value(entry), &numbers)))
-            unsafe iterator = json_object_iter_next(json, entry)
+        let most = (text.count * (growth - 1) + slack) / MemoryLayout<UInt32>.stride
+        let maxEntries = min(most, (room - text.count) / MemoryLayout<UInt32>.stride)
+        let limit = maxEntries < most ? JSONError.noRoom : JSONError.tooDense
+        // An array that grows takes up to three times its size meanwhile, so the entries of a long text are counted before.
+        let isLong = text.count > slack / growth
+        var counter = JSONScanner(text, maxEntries: maxEntries, counts: isLong)
+        do {
+            try counter.read()
+        } catch {
+            throw error.isTooLarge ? limit : error
         }
-        return members
+        guard isLong else { return counter.entries }
+        let count = counter.count
+        var scanner = JSONScanner(text, maxEntries: count, counts: false)
+        scanner.reserve(count)
+        try scanner.read()
+        return scanner.entries
     }
 }

@@ -1,39 +1,37 @@
 internal import Bytes
-internal import CJansson
 
-/// What is wrong with a text that should be JSON.
+/// A reason why a text cannot be read as JSON.
 public struct JSONError: Error, Equatable, Sendable {
     /// The line, counted from 1.
     public let line: Int
     /// The column in characters, counted from 1.
     public let column: Int
-    /// What is wrong, in Jansson's words; the text itself, which may be secret, is not quoted.
+    /// The problem; the text itself, which may be secret, is not quoted.
     public let text: String
-}
+    /// Whether the text may be JSON, but would take too much memory.
+    public let isTooLarge: Bool
 
-extension JSONError {
-    init(nulAt offset: Int, in bytes: Span<UInt8>) {
-        let before = bytes.extracting(0..<offset).string.unicodeScalars
-        let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
-        line = lines.count
-        column = lines[lines.count - 1].count + 1
-        text = "NUL byte"
-    }
-
-    init(_ error: json_error_t) {
-        line = max(1, Int(error.line))
-        column = max(1, Int(error.column))
-        text = unsafe withUnsafeBytes(of: error.text) { raw in
-            unsafe String(decoding: Self.withoutQuotation(raw.prefix { $0 != 0 }), as: UTF8.self)
+    /// An error at the end of the bytes that have been read.
+    init(_ text: String, before offset: Int, of bytes: Span<UInt8>) {
+        var (line, column) = (1, 0)
+        for index in 0..<offset {
+            if bytes[index] == UInt8(ascii: "\n") {
+                (line, column) = (line + 1, 0)
+            } else if bytes[index] & 0xc0 != 0x80 {
+                column += 1
+            }
         }
+        (self.line, self.column, self.text, isTooLarge) = (line, max(1, column), text, false)
     }
 
-    /// Jansson ends its words with ` near '…'` or ` '\u…'`, which quote the text.
-    private static func withoutQuotation(_ words: some Collection<UInt8>) -> [UInt8] {
-        let words = Array(words)
-        let end = words.indices.first { start in
-            words[start...].starts(with: " near '".utf8) || words[start...].starts(with: #" '\u"#.utf8)
-        }
-        return Array(words[..<(end ?? words.endIndex)])
+    private init(tooLarge text: String) {
+        (line, column, self.text, isTooLarge) = (1, 1, text, true)
     }
+
+    /// The values of the text are nested so closely that their index would be too long.
+    static var tooDense: JSONError {
+        JSONError(tooLarge: "the JSON takes more than \(JSON.growth) times its size in memory")
+    }
+    /// The reader has no room for the text.
+    static var noRoom: JSONError { JSONError(tooLarge: "the JSON takes more memory than limits.memory has left") }
 }

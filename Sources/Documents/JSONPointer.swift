@@ -56,132 +56,38 @@ extension JSONValue {
         }
     }
 
-    /// Puts another value in a place, if there is one; a `*` on the way stands for each item and each member, and a name also for
-    /// that in ProtoJSON.
-    public mutating func replace(_ pointer: JSONPointer, by value: JSONValue) {
-        replace(pointer.tokens[...], pointer.protoTokens[...], by: value)
-    }
-
-    /// Returns the values that `replace` would replace.
-    public func values(at pointer: JSONPointer) -> [JSONValue] {
-        zip(pointer.tokens, pointer.protoTokens).reduce([self]) { values, names in
-            values.flatMap { $0.children(names.0, or: names.1) }
-        }
-    }
-
-    private func children(_ token: String, or other: String) -> [JSONValue] {
-        switch self {
-        case .array(let items): Array(items[items.places(of: token)])
-        case .object(let members):
-            members.filter { token == "*" || token.isSame(as: $0.name) || other.isSame(as: $0.name) }.map(\.value)
-        case .null, .bool, .integer, .number, .string: []
-        }
-    }
-
-    private mutating func replace(_ tokens: ArraySlice<String>, _ others: ArraySlice<String>, by value: JSONValue) {
-        guard let token = tokens.first, let other = others.first else {
-            self = value
-            return
-        }
-        let (rest, otherRest) = (tokens.dropFirst(), others.dropFirst())
-        switch self {
-        case .array(var items):
-            for index in items.places(of: token) {
-                items[index].replace(rest, otherRest, by: value)
-            }
-            self = .array(items)
-        case .object(var members):
-            for index in members.indices {
-                let name = members[index].name
-                guard token == "*" || token.isSame(as: name) || other.isSame(as: name) else { continue }
-                members[index].value.replace(rest, otherRest, by: value)
-            }
-            self = .object(members)
-        default: return
-        }
-    }
-
-    /// Sets the value in a place, and makes the objects on the way that are missing; a list has no new places.
-    ///
-    /// - Returns: whether the place could be made.
-    @discardableResult
-    public mutating func set(_ pointer: JSONPointer, to value: JSONValue) -> Bool {
-        set(pointer.tokens[...], to: value)
-    }
-
-    private mutating func set(_ tokens: ArraySlice<String>, to value: JSONValue) -> Bool {
-        guard let token = tokens.first else {
-            self = value
-            return true
-        }
-        // No value is there, as with null in ProtoJSON.
-        if case .null = self { self = .object([]) }
-        switch self {
-        case .array(var items):
-            var isSet = true
-            for index in items.places(of: token) {
-                isSet = items[index].set(tokens.dropFirst(), to: value) && isSet
-            }
-            self = .array(items)
-            return isSet
-        case .object(var members):
-            let isNew = token != "*" && !members.contains { token.isSame(as: $0.name) }
-            if isNew { members.append(Member(token, .null)) }
-            var isSet = true
-            for index in members.indices where token == "*" || token.isSame(as: members[index].name) {
-                isSet = members[index].value.set(tokens.dropFirst(), to: value) && isSet
-            }
-            self = .object(members)
-            return isSet
-        default: return false
-        }
-    }
-
-    /// Removes the value in a place, if there is one; a `*` on the way stands for each item and each member.
-    public mutating func remove(_ pointer: JSONPointer) {
-        remove(pointer.tokens[...])
-    }
-
-    /// The same in ProtoJSON, where a field may also be named as its definition does.
-    public mutating func removeOfProtoJSON(_ pointer: JSONPointer) {
-        remove(pointer.tokens[...])
-        if pointer.protoTokens != pointer.tokens { remove(pointer.protoTokens[...]) }
-    }
-
-    private mutating func remove(_ tokens: ArraySlice<String>) {
-        guard let token = tokens.first else { return }
-        let rest = tokens.dropFirst()
-        switch self {
-        case .array(var items):
-            let places = items.places(of: token)
-            if rest.isEmpty {
-                items.removeSubrange(places)
-            } else {
-                for index in places { items[index].remove(rest) }
-            }
-            self = .array(items)
-        case .object(var members):
-            if rest.isEmpty { members.removeAll { token == "*" || token.isSame(as: $0.name) } }
-            for index in members.indices where token == "*" || token.isSame(as: members[index].name) {
-                members[index].value.remove(rest)
-            }
-            self = .object(members)
-        default: return
-        }
-    }
-
     /// The member of an object with this name, or the item of an array at this index.
     public func child(_ token: String) -> JSONValue? {
         guard case .array(let items) = self else { return self[token] }
-        return token == "*" ? nil : items.places(of: token).first.map { items[$0] }
+        return JSONPointer.number(token).flatMap { items.item($0) }
+    }
+
+    /// Calls `body` with each value that `replace` would replace.
+    public func visit(_ pointer: JSONPointer, _ body: (JSONValue) -> Void) {
+        visit(pointer.tokens[...], pointer.protoTokens[...], body)
+    }
+
+    private func visit(_ tokens: ArraySlice<String>, _ others: ArraySlice<String>, _ body: (JSONValue) -> Void) {
+        guard let token = tokens.first, let other = others.first else { return body(self) }
+        let (rest, otherRest) = (tokens.dropFirst(), others.dropFirst())
+        switch self {
+        case .array(let items) where token == "*":
+            for item in items { item.visit(rest, otherRest, body) }
+        case .array: child(token)?.visit(rest, otherRest, body)
+        case .object(let members) where token == "*":
+            for member in members { member.value.visit(rest, otherRest, body) }
+        case .object:
+            self[token]?.visit(rest, otherRest, body)
+            if !token.isSame(as: other) { self[other]?.visit(rest, otherRest, body) }
+        case .null, .bool, .integer, .number, .string: break
+        }
     }
 }
 
-extension [JSONValue] {
-    /// Returns the indices that a token stands for: all for `*`, and none for a token that is not an index, such as `01`.
-    fileprivate func places(of token: String) -> Range<Int> {
-        guard token != "*" else { return indices }
-        guard let index = Int(token), indices.contains(index), token == String(index) else { return 0..<0 }
-        return index..<index + 1
+extension JSONPointer {
+    /// Returns the index that a token stands for, or `nil` if it is not an index, such as `01`.
+    static func number(_ token: String) -> Int? {
+        guard let number = Int(token), number >= 0, token == String(number) else { return nil }
+        return number
     }
 }

@@ -16,9 +16,9 @@ public enum JSONValue: Equatable, Sendable {
     /// A string.
     case string(String)
     /// An array.
-    case array([JSONValue])
+    case array(JSONItems)
     /// An object with its members in order, no name twice.
-    case object([Member])
+    case object(JSONMembers)
 
     /// One member of an object.
     public struct Member: Equatable, Sendable {
@@ -38,6 +38,12 @@ public enum JSONValue: Equatable, Sendable {
         }
     }
 
+    /// Returns an array of values.
+    public static func array(_ values: [JSONValue]) -> JSONValue { .array(JSONItems(values)) }
+
+    /// Returns an object with members.
+    public static func object(_ members: [Member]) -> JSONValue { .object(JSONMembers(members)) }
+
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -48,22 +54,20 @@ public enum JSONValue: Equatable, Sendable {
             JSONNumber(left) == right
         case (.string(let left), .string(let right)): left.isSame(as: right)
         case (.array(let left), .array(let right)): left == right
-        case (.object(let left), .object(let right)):
-            left.count == right.count
-                && left.allSatisfy { member in right.contains { $0 == member } }
+        case (.object(let left), .object(let right)): left == right
         default: false
         }
     }
 
-    /// The value that a number is.
-    init(_ number: JSONNumber) {
-        self = number.integer.map { .integer($0) } ?? .number(number)
+    /// The value that a valid number is.
+    init(number text: Span<UInt8>) {
+        self = JSONNumber.integer(text).map { .integer($0) } ?? .number(JSONNumber(valid: text.string))
     }
 
     /// The member of that name, if the value is an object that has it.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name.isSame(as: name) }?.value
+        return members.value(named: name)
     }
 
     /// The text of a string; none for anything else.
@@ -79,5 +83,28 @@ public enum JSONValue: Equatable, Sendable {
     /// The value that a JSON Pointer (RFC 6901) names, such as `/a/b`; the empty pointer names the whole.
     public func pointer(_ text: String) -> JSONValue? {
         JSONPointer(text).flatMap(value)
+    }
+
+    /// The number of bytes that the value holds, with the text that it is of; an approximation.
+    public var heldBytes: Int {
+        let own = MemoryLayout<JSONValue>.stride
+        return switch self {
+        case .null, .bool, .integer: own
+        case .number(let number): own + number.text.utf8.count
+        case .string(let text): own + text.utf8.count
+        case .array(let items): items.source?.document.heldBytes ?? items.reduce(own) { $0 + $1.heldBytes }
+        case .object(let members):
+            members.source?.document.heldBytes
+                ?? members.reduce(own) { $0 + MemoryLayout<String>.stride + $1.name.utf8.count + $1.value.heldBytes }
+        }
+    }
+
+    /// The place in the document that the value is of, if it is an array or object of one.
+    var source: JSONSource? {
+        switch self {
+        case .array(let items): items.source
+        case .object(let members): members.source
+        default: nil
+        }
     }
 }

@@ -20,7 +20,6 @@ enum Version {
         build \(Program.buildID ?? "unknown")
         libevent \(EventLoop.libraryVersion)
         libyaml \(YAML.libraryVersion)
-        jansson \(JSON.libraryVersion)
         c-ares \(Resolver.libraryVersion)
         pcre2 \(Pattern.libraryVersion)
         libpsl \(PublicSuffixes.libraryVersion)

@@ -116,8 +116,11 @@ final class ServedCall: LocalService {
     private func result(of response: FetchedResponse) throws(RPCError) -> [UInt8] {
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSON.parse(response.body)
+            value = try exchange.call.parsed(response.body.span)
         } catch {
+            guard !error.isTooLarge else {
+                throw RPCError(.resourceExhausted, "call \(server.name): the response cannot be read: \(error.text)")
+            }
             let place = "line \(error.line), column \(error.column)"
             throw RPCError(.internal, "call \(server.name): the response is not valid JSON: \(error.text), \(place)")
         }

@@ -137,7 +137,7 @@ public indirect enum JSONTest: Sendable {
         case .any(let tests): tests.contains { $0.holds(forPart: found) }
         case .all(let tests): tests.allSatisfy { $0.holds(forPart: found) }
         case .pattern(let pattern): Self.matches(found.json, pattern)
-        case .contains(let part): found.completed(found.json).contains(part)
+        case .contains(let part): found.contains(part)
         case .length(let count): found.json.length == count
         case .above(let bound): found.json.double.map { $0 > bound } ?? false
         case .below(let bound): found.json.double.map { $0 < bound } ?? false
@@ -151,30 +151,33 @@ public indirect enum JSONTest: Sendable {
     }
 }
 
-extension JSONValue {
+extension MessagePart {
     /// Whether the value has all of `part`: an object its members, a list its items, a text its characters.
     ///
     /// Members and items are equal to those of `part`, or contain them. Only at the top a part of a text is enough, and one
     /// item stands for a list of it.
     fileprivate func contains(_ part: JSONValue) -> Bool {
-        switch (self, part) {
+        switch (json, part) {
         case (.string(let text), .string(let part)): part.isEmpty || !text.utf8.ranges(of: Array(part.utf8)).isEmpty
-        case (.array(let items), _) where !part.isArray: items.contains { $0.includes(part) }
+        case (.array(let items), _) where !part.isArray: items.contains { item($0).includes(part) }
         default: includes(part)
         }
     }
 
     /// Whether the value is equal to `part`, or has its members or items, each equal or with all of it.
     private func includes(_ part: JSONValue) -> Bool {
-        switch (self, part) {
+        switch (json, part) {
         case (.object, .object(let members)):
-            members.allSatisfy { member in self[member.name]?.includes(member.value) ?? false }
-        case (.array(let items), .array(let parts)): parts.allSatisfy { part in items.contains { $0.includes(part) } }
-        default: isWorth(part)
+            members.allSatisfy { member in child(member.name)?.includes(member.value) ?? false }
+        case (.array(let items), .array(let parts)):
+            parts.allSatisfy { part in items.contains { item($0).includes(part) } }
+        default: json.isWorth(part)
         }
     }
+}
 
-    private var isArray: Bool { if case .array = self { true } else { false } }
+extension JSONValue {
+    fileprivate var isArray: Bool { if case .array = self { true } else { false } }
 
     fileprivate var length: Int? {
         switch self {

@@ -33,8 +33,20 @@ extension MessagePart {
     /// Whether the value is worth the same; objects of a known type may each leave out default values.
     func isWorth(_ other: JSONValue) -> Bool {
         if json.isWorth(other) { return true }
-        switch other {
-        case .array, .object: return completed(json).isWorth(completed(other))
+        switch (json, other) {
+        case (.array(let items), .array(let others)):
+            return items.count == others.count && zip(items, others).allSatisfy { item($0).isWorth($1) }
+        case (.object(let members), .object(let others)) where !hasFields:
+            return members.count == others.count
+                && members.allSatisfy { member in
+                    others.value(named: member.name).map { item(member.value).isWorth($0) } ?? false
+                }
+        case (.object, .object(let others)):
+            let other = with(other)
+            return names(with: others).allSatisfy { name in
+                guard let value = child(name) else { return other.child(name) == nil }
+                return other.child(name).map { value.isWorth($0.json) } ?? false
+            }
         default: return false
         }
     }

@@ -148,6 +148,7 @@ final class MessageInterceptor: Interceptor {
             unreadable: call.problem(of: message)
         )
         if let error {
+            if let flaw = message.flaw, flaw.isTooLarge { return .reject(flaw.error(of: message)) }
             if error == Call.unknownTypeText, let missing = call.missingTypes { return .reject(missing) }
             let direction = plan.isOnRequest ? "request" : "response"
             return .reject(RPCError(plan.code, plan.text ?? "message \(message.number) of the \(direction) \(error)"))
@@ -160,7 +161,7 @@ final class MessageInterceptor: Interceptor {
                 message.replace(with: bytes.span)
             }
         } catch {
-            let isOfTypes = error.code == .unimplemented || error.code == .unavailable
+            let isOfTypes = [.unimplemented, .unavailable, .resourceExhausted].contains(error.code)
             return .reject(RPCError(isOfTypes ? error.code : plan.code, error.message))
         }
         if plan.drops { message.drop() }
@@ -174,7 +175,7 @@ extension Call {
     /// What is wrong with a message that cannot be read as JSON; where values are to be kept out, no more than that.
     fileprivate func problem(of message: Message) -> String {
         if hasMessageTypes {
-            let flaw = redactions.hasPointers ? nil : message.flaw
+            let flaw = redactions.hasPointers ? nil : message.flaw?.text
             return "is not valid for its type" + (flaw.map { ": \($0)" } ?? "")
         }
         return lacksMessageTypes ? Self.unknownTypeText : "is not valid JSON"

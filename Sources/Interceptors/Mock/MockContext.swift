@@ -53,7 +53,7 @@ struct MockContext {
     /// The same as it came.
     var payload: [UInt8] { last?.payload ?? [] }
     /// What is wrong with it, if it is not of its type.
-    var problem: String? { last?.problem }
+    var problem: MessageFlaw? { last?.problem }
     /// The first message, if it is JSON; good until a rule has been chosen.
     var firstMessage: JSONValue? { first?.value }
     /// How many bytes of messages are held.
@@ -109,9 +109,12 @@ struct MockContext {
     }
 
     /// The error of a message that is not of its type; where values are to be kept out, it says no more than that.
-    func error(_ problem: String) -> RPCError {
+    func error(_ problem: MessageFlaw) -> RPCError {
+        if problem.isTooLarge {
+            return RPCError(problem.code, "message \(number) of the request cannot be read: \(problem.text)")
+        }
         let text = "message \(number) of the request is not valid for its type"
-        return RPCError(.invalidArgument, call.redactions.hasPointers ? text : "\(text): \(problem)")
+        return RPCError(problem.code, call.redactions.hasPointers ? text : "\(text): \(problem.text)")
     }
 
     /// The request is complete.

@@ -182,7 +182,7 @@ public struct MockExpectation {
 
     /// The calls of a journal's page.
     public static func calls(in page: JSONValue) -> [JSONValue] {
-        if case .array(let calls)? = page["calls"] { calls } else { [] }
+        if case .array(let calls)? = page["calls"] { Array(calls) } else { [] }
     }
 
     /// Whether so many calls are as many as expected.

@@ -10,7 +10,7 @@ final class MockInput {
     /// The message as it came.
     let payload: [UInt8]
     /// What is wrong with it, if it is not of its type.
-    let problem: String?
+    let problem: MessageFlaw?
     private let call: Call
     private var parsed: JSONValue??
     /// The number of bytes that the values hold, or `nil` until it is needed.
@@ -19,19 +19,19 @@ final class MockInput {
     init(_ payload: Span<UInt8>, of call: Call) {
         self.payload = payload.array
         self.call = call
-        var problem: String?
+        var problem: MessageFlaw?
         parsed = .some(Self.read(payload, call, &problem))
         self.problem = problem
     }
 
-    private static func read(_ payload: Span<UInt8>, _ call: Call, _ problem: inout String?) -> JSONValue? {
-        call.rpcProtocol == .http ? try? JSON.parse(payload) : call.json(payload, .request, &problem)
+    private static func read(_ payload: Span<UInt8>, _ call: Call, _ problem: inout MessageFlaw?) -> JSONValue? {
+        call.rpcProtocol == .http ? call.parsed(payload, &problem) : call.json(payload, .request, &problem)
     }
 
     /// The message in JSON; none if it is something else.
     var value: JSONValue? {
         if let parsed { return parsed }
-        var problem: String?
+        var problem: MessageFlaw?
         let payload = payload
         let read = Self.read(payload.span, call, &problem)
         (parsed, size) = (.some(read), nil)
@@ -46,19 +46,5 @@ final class MockInput {
         let values = size ?? (parsed ?? nil)?.heldBytes ?? 0
         size = values
         return payload.count + values
-    }
-}
-
-extension JSONValue {
-    /// The approximate number of bytes that the value holds.
-    fileprivate var heldBytes: Int {
-        let own = MemoryLayout<JSONValue>.stride
-        return switch self {
-        case .null, .bool, .integer, .number: own
-        case .string(let text): own + text.utf8.count
-        case .array(let items): items.reduce(own) { $0 + $1.heldBytes }
-        case .object(let members):
-            members.reduce(own) { $0 + MemoryLayout<String>.stride + $1.name.utf8.count + $1.value.heldBytes }
-        }
     }
 }

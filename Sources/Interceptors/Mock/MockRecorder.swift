@@ -79,7 +79,8 @@ struct MockRecorder {
     /// A message of the response has been sent.
     func sent(_ payload: [UInt8], _ context: MockContext) {
         let value =
-            context.call.rpcProtocol == .http ? try? JSON.parse(payload) : context.call.json(payload.span, .response)
+            context.call.rpcProtocol == .http
+            ? try? context.call.parsed(payload.span) : context.call.json(payload.span, .response)
         let message = MockJournal.Message(time: context.call.now - start, payload: self.payload(payload, value))
         memory.note(number) { $0.send(message) }
     }
@@ -105,7 +106,7 @@ struct MockRecorder {
         }
         let plain = form?.masked(bytes) ?? bytes
         let shown = isError ? CallMask(call).error(plain) : plain
-        passed(shown, try? JSON.parse(shown), direction, at: now)
+        passed(shown, try? call.parsed(shown.span), direction, at: now)
     }
 
     /// The request is complete.

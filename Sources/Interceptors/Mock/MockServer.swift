@@ -46,7 +46,7 @@ final class MockServer {
     }
 
     /// What becomes of a call whose first message is not of its type.
-    func invalid(_ problem: String, _ context: MockContext) -> Verdict {
+    func invalid(_ problem: MessageFlaw, _ context: MockContext) -> Verdict {
         let (journal, error) = (MockRecorder(context, memory, limit: mock.journalLimit), context.error(problem))
         journal?.received(context)
         journal?.ended(.status(error.code, error.message), at: context.call.now)

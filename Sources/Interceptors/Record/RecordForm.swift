@@ -44,9 +44,9 @@ struct RecordForm: Sendable {
         if call.redactions.hasPointers || call.codec == .proto || isRequest && call.codec == .json {
             if call.codec != .proto || call.hasMessageTypes { value = message.json(payload, call) }
         } else if call.codec == .json {
-            value = try? JSON.parse(payload)
+            value = try? call.parsed(payload)
         }
-        if value == nil, call.codec == .json, !call.redactions.hasPointers { value = try? JSON.parse(payload) }
+        if value == nil, call.codec == .json, !call.redactions.hasPointers { value = try? call.parsed(payload) }
         var text = written(payload, value, isRequest: isRequest, isProto: call.codec == .proto, call)
         guard let value, text.lack == nil, call.codec == .proto, !call.redactions.hasPointers, scrub.isEmpty
         else { return text }
@@ -61,7 +61,7 @@ struct RecordForm: Sendable {
     /// A body of plain HTTP, as a message.
     func body(_ body: [UInt8], count: Int, isJSON: Bool, _ call: Call) -> Text {
         guard body.count == count else { return cut(count) }
-        let value = isJSON || call.redactions.hasPointers ? try? JSON.parse(body) : nil
+        let value = isJSON || call.redactions.hasPointers ? try? call.parsed(body.span) : nil
         let shown = value == nil ? call.maskedForm(body) ?? body : body
         return written(shown.span, value, isRequest: true, isProto: false, call)
     }
@@ -119,11 +119,11 @@ struct RecordForm: Sendable {
         var shown = head.form?.masked(body, isDecompressed: true) ?? body
         if isError { shown = CallMask(call).error(shown) }
         if call.redactions.hasPointers, !body.isEmpty {
-            guard let value = try? JSON.parse(shown) else { return hidden }
+            guard let value = try? call.parsed(shown.span) else { return hidden }
             let masked = call.redactions.masked(value)
             if masked != value { shown = masked.bytes }
         }
-        if isJSON, !scrub.isEmpty, let value = try? JSON.parse(shown) {
+        if isJSON, !scrub.isEmpty, let value = try? call.parsed(shown.span) {
             guard let scrubbed = scrub.value(value) else { return hidden }
             if scrubbed != value { shown = scrubbed.bytes }
         }

@@ -45,28 +45,16 @@ struct Scrub: Sendable {
 
     /// A value without what is to be replaced in its strings and names; none if something cannot be looked into.
     func value(_ value: JSONValue) -> JSONValue? {
-        guard !isEmpty else { return value }
+        isEmpty ? value : value.mapped(name: text, scalar: scalar)
+    }
+
+    private func scalar(_ value: JSONValue) -> JSONValue? {
         switch value {
-        case .null, .bool: return value
+        case .null, .bool, .array, .object: return value
         case .integer, .number:
             let plain = String(decoding: value.bytes, as: UTF8.self)
             return text(plain).map { $0 == plain ? value : .string($0) }
         case .string(let string): return text(string).map { .string($0) }
-        case .array(let items):
-            var scrubbed: [JSONValue] = []
-            for item in items {
-                guard let item = self.value(item) else { return nil }
-                scrubbed.append(item)
-            }
-            return .array(scrubbed)
-        case .object(let members):
-            var (scrubbed, names): ([JSONValue.Member], Set<String>) = ([], [])
-            for member in members {
-                guard let name = text(member.name), let value = self.value(member.value) else { return nil }
-                guard names.insert(name).inserted else { return nil }
-                scrubbed.append(JSONValue.Member(name, value))
-            }
-            return .object(scrubbed)
         }
     }
 

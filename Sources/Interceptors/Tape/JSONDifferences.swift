@@ -30,19 +30,28 @@ struct JSONDifferences {
         }
     }
 
-    private mutating func compare(_ members: [JSONValue.Member], _ others: [JSONValue.Member], at place: String) {
-        var left = Dictionary(others.map { (Array($0.name.utf8), $0.value) }) { first, _ in first }
-        for member in members {
+    private mutating func compare(_ members: JSONMembers, _ others: JSONMembers, at place: String) {
+        var (index, otherIndex) = (members.startIndex, others.startIndex)
+        // Most have the same order.
+        while index < members.endIndex, otherIndex < others.endIndex {
+            let (member, other) = (members[index], others[otherIndex])
+            guard places.count < limit, member.name.isSame(as: other.name) else { break }
+            compare(member.value, other.value, at: Self.place(member.name, in: place))
+            (index, otherIndex) = (members.index(after: index), others.index(after: otherIndex))
+        }
+        for member in members[index...] {
             guard places.count < limit else { return }
             let below = Self.place(member.name, in: place)
-            if let other = left.removeValue(forKey: Array(member.name.utf8)) {
+            if let other = others.value(named: member.name) {
                 compare(member.value, other, at: below)
             } else {
                 add(below)
             }
         }
-        guard !left.isEmpty else { return }
-        for other in others where left[Array(other.name.utf8)] != nil { add(Self.place(other.name, in: place)) }
+        for other in others[otherIndex...] {
+            guard places.count < limit else { return }
+            if members.value(named: other.name) == nil { add(Self.place(other.name, in: place)) }
+        }
     }
 
     private mutating func add(_ place: String) {

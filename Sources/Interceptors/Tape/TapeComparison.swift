@@ -50,7 +50,7 @@ struct TapeComparison {
         guard let recorded = try? expected[count].payload(context) else { return }
         guard !payload.equals(recorded) else { return }
         let call = context.call
-        let known = call.rpcProtocol == .http ? try? JSON.parse(recorded) : call.json(recorded.span, .response)
+        let known = call.rpcProtocol == .http ? try? call.parsed(recorded.span) : call.json(recorded.span, .response)
         guard let value, let known else { return differences.append("message \(count + 1) is another") }
         let places = TapeMessage.differences(between: known, and: value, ignoring: ignored)
         guard let first = places.first else { return }

@@ -168,7 +168,7 @@ extension JSONTemplate {
         let queue = ByteQueue()
         append(for: call, to: queue)
         guard case .object(let members)? = try? JSON.parse(queue.readable.array) else { return [] }
-        return members
+        return Array(members)
     }
 }
 

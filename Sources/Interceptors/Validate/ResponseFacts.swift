@@ -37,7 +37,7 @@ struct ResponseFacts {
         // The JSON of an error in unary Connect is no message.
         view =
             call.isErrorInJSON(status)
-            ? (try? JSON.parse(payload)).map { MessageView($0) } : message.view(payload, call)
+            ? (try? call.parsed(payload)).map { MessageView($0) } : message.view(payload, call)
         isMessageKnown = true
         isEmpty = payload.isEmpty
         trailers = call.rpcProtocol.isUnaryConnect ? call.responseTrailers : nil

@@ -78,6 +78,9 @@ final class Validation {
         guard candidates != 0 else { return .next }
         let facts = ResponseFacts(message: message, payload, status: status, call)
         view = facts.view
+        if let flaw = message.flaw, flaw.isTooLarge, openRules({ rules[$0].isForMessage }) {
+            return releasing(with: .reject(flaw.error(of: message)))
+        }
         let target = Target(head: held.head ?? call.heldHead, message: message)
         if let verdict = decide(facts, target, call) { return releasing(with: verdict) }
         guard mayChangeMessage(facts, call) else {

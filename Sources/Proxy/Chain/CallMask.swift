@@ -68,11 +68,13 @@ public struct CallMask {
     }
 
     private func masked(_ value: JSONValue) -> JSONValue {
+        value.mapped(name: { text($0) }, scalar: { masked(scalar: $0) }) ?? .string("\(MaskedText.mask)")
+    }
+
+    private func masked(scalar value: JSONValue) -> JSONValue {
         switch value {
-        case .null, .bool: return value
+        case .null, .bool, .array, .object: return value
         case .integer, .number: return finds(in: value.bytes) ? .string("\(MaskedText.mask)") : value
-        case .array(let items): return .array(items.map(masked))
-        case .object(let members): return .object(members.map { JSONValue.Member(text($0.name), masked($0.value)) })
         case .string(let text):
             if let bytes = Base64.decode(Array(text.utf8).span), finds(in: bytes) {
                 return .string("\(MaskedText.mask)")

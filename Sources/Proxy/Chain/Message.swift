@@ -33,7 +33,7 @@ public final class Message {
     /// The message as JSON, once somebody has asked for it.
     private var view: JSONValue??
     /// What is wrong with a message that was asked for as JSON, and is not of its type.
-    public private(set) var flaw: String?
+    public private(set) var flaw: MessageFlaw?
     /// The message where it is not what lies in the bytes that have arrived: decompressed, changed or held.
     private(set) var current: ByteQueue?
     /// The message as it has arrived, where it is held and `current` is not that.

@@ -51,12 +51,14 @@ public struct Redactions: Sendable {
 
     /// Adds the masked values of a message, which an error message may repeat.
     func collect(from value: JSONValue, into secrets: inout KnownSecrets) {
-        for pointer in pointers { value.values(at: pointer).forEach { $0.collect(into: &secrets) } }
+        for pointer in pointers { value.visit(pointer) { $0.collect(into: &secrets) } }
     }
 
     /// What is in a message, as it may be shown.
     public func masked(_ value: JSONValue) -> JSONValue {
-        pointers.reduce(into: value) { $0.replace($1, by: .string("\(Self.mask)")) }
+        var shown = value
+        shown.replace(pointers, by: .string("\(Self.mask)"))
+        return shown
     }
 }
 

@@ -64,7 +64,7 @@ public struct CallParameters: Sendable {
             try add(query: request.query, to: &values)
             if message.count > 0 {
                 try checkType(of: call)
-                try add(try json(message, nil), to: &values)
+                try add(try json(message, call), to: &values)
             }
         } else {
             try add(try json(message, call), to: &values)
@@ -83,14 +83,16 @@ public struct CallParameters: Sendable {
         throw RPCError(.invalidArgument, "the body is not JSON by its content type", httpStatus: 415)
     }
 
-    private func json(_ message: Span<UInt8>, _ call: Call?) throws(RPCError) -> JSONValue {
-        var flaw: String?
+    private func json(_ message: Span<UInt8>, _ call: Call) throws(RPCError) -> JSONValue {
         // In JSON an empty message may have no bytes.
-        let isEmpty = message.count == 0 && call?.codec != .proto
-        let value = isEmpty ? .object([]) : call.map { $0.json(message, .request, &flaw) } ?? (try? JSON.parse(message))
+        if message.count == 0, call.codec != .proto { return .object([]) }
+        var flaw: MessageFlaw?
+        let isPlain = call.rpcProtocol == .http
+        let value = isPlain ? call.parsed(message, &flaw) : call.json(message, .request, &flaw)
+        if let flaw, flaw.isTooLarge { throw RPCError(flaw.code, "the request cannot be read: \(flaw.text)") }
         guard case .object? = value, let value else {
             throw Self.error(
-                flaw.map { "the request is not valid for its type: \($0)" } ?? "the request is no JSON object"
+                flaw.map { "the request is not valid for its type: \($0.text)" } ?? "the request is no JSON object"
             )
         }
         return value

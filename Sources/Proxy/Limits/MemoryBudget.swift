@@ -39,6 +39,12 @@ package final class MemoryBudget: Sendable {
     /// The bytes that are to be given up for there to be room for new calls again: an eighth of the limit is.
     package var excess: Int { used - (limit - limit / 8) }
 
+    /// The bytes that may still be held.
+    var room: Int {
+        let (left, isUnlimited) = limit.subtractingReportingOverflow(used)
+        return isUnlimited ? .max : max(0, left)
+    }
+
     /// Adds to what is held, whether or not that is within the limit; takes away below zero.
     func add(_ bytes: Int) {
         held.add(bytes, ordering: .relaxed)

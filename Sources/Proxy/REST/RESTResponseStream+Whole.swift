@@ -47,10 +47,12 @@ extension RESTResponseStream {
     }
 
     static func parsed(_ json: Span<UInt8>) throws(RPCError) -> JSONValue {
-        guard let message = try? JSON.parse(json) else {
+        do throws(JSONError) {
+            return try JSON.parse(json)
+        } catch {
+            if error.isTooLarge { throw RPCError(.resourceExhausted, error.text) }
             throw RPCError(.internal, "the upstream sent an invalid response: it is not valid JSON")
         }
-        return message
     }
 
     /// Whether the body is a message that is to be written in another form.

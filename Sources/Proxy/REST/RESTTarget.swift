@@ -32,7 +32,7 @@ struct RESTTarget {
         var last = ""
         let isComplete = binding.appendPath(to: path) { (field: FieldPath) -> String? in
             let text = left.value(at: field.steps[...]).flatMap(Self.text) ?? Self.text(of: field.absent)
-            left.remove(field.steps[...])
+            left = left.removing(field.steps[...])
             last = field.steps.map(\.json).joined(separator: ".")
             return text
         }
@@ -55,7 +55,7 @@ struct RESTTarget {
         case .message: body = message.bytes
         case .field(let field):
             let value = message.value(at: field.steps[...])
-            message.remove(field.steps[...])
+            message = message.removing(field.steps[...])
             if field.isHTTPBody {
                 try setBody(HTTPBody(value, orError: .invalidArgument))
             } else {
@@ -100,7 +100,8 @@ struct RESTTarget {
                 try collect(member.value, below: path, of: binding, into: &parameters)
                 continue
             }
-            let values = if case .array(let items) = member.value, field.isList { items } else { [member.value] }
+            let values =
+                if case .array(let items) = member.value, field.isList { items } else { JSONItems([member.value]) }
             for value in values {
                 guard field.form != nil, let text = text(value) else { throw noPlace }
                 parameters.append((name, text))
@@ -124,14 +125,17 @@ struct RESTTarget {
 }
 
 extension JSONValue {
-    /// Removes a field, and the objects on the way that are empty then.
-    fileprivate mutating func remove(_ steps: ArraySlice<(json: String, name: String)>) {
-        guard let step = steps.first, case .object(var members) = self,
-            let place = members.firstIndex(where: { $0.name.isSame(as: step.json) })
-        else { return }
-        if steps.count > 1 { members[place].value.remove(steps.dropFirst()) }
-        if steps.count == 1 || members[place].value == .object([]) { members.remove(at: place) }
-        self = .object(members)
+    /// Returns the message without a field, and without the objects on the way that are empty then.
+    fileprivate func removing(_ steps: ArraySlice<(json: String, name: String)>) -> JSONValue {
+        guard let step = steps.first, case .object(let members) = self else { return self }
+        return .object(
+            members.compactMap { member in
+                guard member.name.isSame(as: step.json) else { return member }
+                guard steps.count > 1 else { return nil }
+                let rest = member.value.removing(steps.dropFirst())
+                return rest == .object([]) ? nil : Member(member.name, rest)
+            }
+        )
     }
 }
 

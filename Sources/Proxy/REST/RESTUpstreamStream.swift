@@ -120,10 +120,12 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
         } catch {
             throw RPCError(error.reason == .tooLarge ? .resourceExhausted : .invalidArgument, error.description)
         }
-        guard let message = try? JSON.parse(text.readable) else {
+        do throws(JSONError) {
+            return try JSON.parse(text.readable, meter: worker.context.meter, room: worker.context.memory.room)
+        } catch {
+            if error.isTooLarge { throw RPCError(.resourceExhausted, error.text) }
             throw RPCError(.internal, "the request cannot be written as JSON")
         }
-        return message
     }
 
     // MARK: The response

@@ -85,11 +85,11 @@ extension Call {
         let isHidden = spoken.hasEnvelopes || !isOwn || head.compression(spoken) != .identity
         let isTyped = hasMessageTypes && spoken.isUnaryConnect
         guard !isHidden, !isTyped || codec == .json,
-            let value = isTyped ? json(body.bytes.span, .request) : try? JSON.parse(body.bytes.span)
+            let value = isTyped ? json(body.bytes.span, .request) : try? parsed(body.bytes.span)
         else { return .missing("nobody knows what of it may be shown") }
         let masked = redactions.masked(value)
         // What its type does not know is in the bytes alone.
-        if isTyped, let raw = try? JSON.parse(body.bytes.span), redactions.masked(raw) != raw {
+        if isTyped, let raw = try? parsed(body.bytes.span), redactions.masked(raw) != raw {
             return .masked(masked.bytes)
         }
         return masked == value ? .bytes(body.bytes) : .masked(masked.bytes)

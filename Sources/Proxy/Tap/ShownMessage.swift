@@ -90,7 +90,7 @@ struct ShownMessage {
     ) -> JSONValue? {
         if !isError, let value = call.json(payload, direction) { return value }
         guard isError || !call.hasMessageTypes || !call.redactions.hasPointers else { return nil }
-        return try? JSON.parse(payload)
+        return try? call.parsed(payload)
     }
 
     private static func decompressed(

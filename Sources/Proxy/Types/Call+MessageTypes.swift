@@ -3,6 +3,7 @@ public import Documents
 internal import HTTP
 public import Protocols
 public import RPC
+internal import Telemetry
 internal import Types
 
 /// Messages as JSON, whatever their codec is: that of a message in Protobuf is its ProtoJSON, if its type is known.
@@ -48,13 +49,13 @@ extension Call {
     /// the sender writes it: a rule and the upstream read the same. Interceptors ask ``Message/json(_:_:)`` instead, which reads a
     /// message once for all of them.
     public func json(_ payload: Span<UInt8>, _ direction: Direction) -> JSONValue? {
-        var problem: String?
-        return json(payload, direction, &problem)
+        var flaw: MessageFlaw?
+        return json(payload, direction, &flaw)
     }
 
-    /// Likewise; says what is wrong with a message that is not of its type.
-    public func json(_ payload: Span<UInt8>, _ direction: Direction, _ problem: inout String?) -> JSONValue? {
-        guard let types = generation.types, let type = messageType(direction) else { return try? JSON.parse(payload) }
+    /// Returns a message as JSON; `flaw` becomes the reason if it is not valid for its type, or takes too much memory.
+    public func json(_ payload: Span<UInt8>, _ direction: Direction, _ flaw: inout MessageFlaw?) -> JSONValue? {
+        guard let types = generation.types, let type = messageType(direction) else { return parsed(payload, &flaw) }
         let (message, text) = (worker.acquireQueue(), worker.acquireQueue())
         defer {
             worker.release(message)
@@ -64,7 +65,7 @@ extension Call {
             let (codec, limit) = (worker.messageCodec, callerLeg.listener.heldMessageLimit)
             guard self.codec == .json else {
                 try codec.appendJSON(of: payload, type, types.set, limit: limit, to: text)
-                return try? JSON.parse(text.readable)
+                return parsed(text.readable, &flaw)
             }
             // What its type does not have, a request may not have either; a response is of a newer version then.
             let dropsUnknown = types.dropsUnknown || direction == .response
@@ -78,10 +79,32 @@ extension Call {
             )
             try codec.appendJSON(of: message.readable, type, types.set, limit: limit, to: text)
         } catch {
-            problem = error.description
+            flaw = MessageFlaw(error)
             return nil
         }
-        return try? JSON.parse(text.readable)
+        return parsed(text.readable, &flaw)
+    }
+
+    /// Reads JSON, which counts for `limits.memory` as long as it is held; `flaw` becomes the reason if that takes too much memory.
+    public func parsed(_ json: Span<UInt8>, _ flaw: inout MessageFlaw?) -> JSONValue? {
+        do throws(JSONError) {
+            return try parsed(json)
+        } catch {
+            if error.isTooLarge { flaw = MessageFlaw(error) }
+            return nil
+        }
+    }
+
+    /// Reads JSON, which counts for `limits.memory` as long as it is held.
+    ///
+    /// - Throws: An error for what is not JSON, or takes too much memory.
+    public func parsed(_ json: Span<UInt8>) throws(JSONError) -> JSONValue {
+        do throws(JSONError) {
+            return try JSON.parse(json, meter: worker.context.meter, room: worker.context.memory.room)
+        } catch {
+            if error.isTooLarge { worker.counters.limitHit(.memory) }
+            throw error
+        }
     }
 
     /// The type of the messages of a direction, if it is known and they are in a codec of Protobuf.
@@ -212,7 +235,7 @@ extension Call {
     ) throws(RPCError) -> [UInt8] {
         guard let types = generation.types, let type = messageType(direction) else {
             guard codec != .proto || rpcProtocol == .http else { throw unknownType }
-            return try Self.editedJSON(payload, edits)
+            return try editedJSON(payload, edits)
         }
         let (message, output) = (worker.acquireQueue(), worker.acquireQueue())
         defer {
@@ -245,11 +268,15 @@ extension Call {
         return message.readable.array
     }
 
-    private static func editedJSON(
+    private func editedJSON(
         _ payload: Span<UInt8>,
         _ edits: [(pointer: JSONPointer, json: [UInt8]?)]
     ) throws(RPCError) -> [UInt8] {
-        guard var value = try? JSON.parse(payload) else { throw RPCError(.internal, "the message is not valid JSON") }
+        var flaw: MessageFlaw?
+        guard var value = parsed(payload, &flaw) else {
+            if let flaw { throw RPCError(flaw.code, "the message cannot be read: \(flaw.text)") }
+            throw RPCError(.internal, "the message is not valid JSON")
+        }
         for (pointer, json) in edits {
             if let json {
                 let new = (try? JSON.parse(json)) ?? .null

@@ -69,19 +69,43 @@ public struct MessagePart: Sendable {
         (self.json, self.type, self.types, self.isUnset) = (json, type, types, isUnset)
     }
 
-    fileprivate func child(_ token: String) -> MessagePart? {
-        guard let member = type?.member(named: token) else {
-            let item = type?.hasMembers == true ? nil : type?.item
-            return json.child(token).map { MessagePart($0, item?.resolved(for: $0, types), types) }
-        }
+    /// Returns the member of an object with this name, or the item of an array at this index, or nil if there is none.
+    ///
+    /// The member of a field without presence that is not set has its default value.
+    public func child(_ token: String) -> MessagePart? {
+        guard let member = type?.member(named: token) else { return json.child(token).map { item($0) } }
         if let value = json[member.name] { return MessagePart(value, member.type.resolved(for: value, types), types) }
         return member.unsetValue.map { MessagePart($0, member.type, types, isUnset: true) }
     }
 
-    /// Returns JSON with the default values of the fields that the type of this part has and the JSON has not.
+    /// Returns a part for an item of the array, or for a value of the map.
+    public func item(_ json: JSONValue) -> MessagePart {
+        let item = type?.hasMembers == true ? nil : type?.item
+        return MessagePart(json, item?.resolved(for: json, types), types)
+    }
+
+    /// Whether the value is a message of a known type, whose fields may be missing or have two names.
+    public var hasFields: Bool { type?.hasMembers == true }
+
+    /// The names in ProtoJSON of the fields of a message, and those of members that are not fields.
     ///
-    /// Two messages are equal if they are equal in this form, however much each of them leaves out.
-    public func completed(_ json: JSONValue) -> JSONValue { type?.completed(json, types) ?? json }
+    /// - Parameter others: The members of another message of the type.
+    /// - Returns: The names; none for a value that is not a message of a known type.
+    public func names(with others: JSONMembers) -> Set<String> {
+        guard let type, case .object(let members) = json else { return [] }
+        var names = Set(type.members.map(\.name))
+        for list in [members, others] {
+            for member in list where type.member(named: member.name) == nil { names.insert(member.name) }
+        }
+        return names
+    }
+
+    /// Returns a part of the same type with other JSON, whose fields may have the names of the definition.
+    public func with(_ json: JSONValue) -> MessagePart {
+        guard let type, type.hasMembers, case .object(let members) = json else { return MessagePart(json, type, types) }
+        let named = members.map { JSONValue.Member(type.member(named: $0.name)?.name ?? $0.name, $0.value) }
+        return MessagePart(.object(named), type, types)
+    }
 }
 
 extension PlaceType {
@@ -90,27 +114,6 @@ extension PlaceType {
         guard isAny else { return self }
         let name = json["@type"]?.string?.split(separator: "/").last.map(String.init)
         return name.flatMap { types?.message(named: $0) }.flatMap { $0.hasOwnJSON ? nil : PlaceType($0) }
-    }
-
-    fileprivate func completed(_ json: JSONValue, _ types: TypeSet?) -> JSONValue {
-        switch json {
-        case .array(let items):
-            guard let item else { return json }
-            return .array(items.map { item.completed($0, types) })
-        case .object(let members):
-            if let item { return .object(members.map { .init($0.name, item.completed($0.value, types)) }) }
-            guard let type = resolved(for: json, types), type.hasMembers else { return json }
-            var known = members.map { member in
-                guard let field = type.member(named: member.name) else { return member }
-                return JSONValue.Member(field.name, field.type.completed(member.value, types))
-            }
-            for field in type.members where json[field.name] == nil {
-                guard let value = field.unsetValue, !known.contains(where: { $0.name == field.name }) else { continue }
-                known.append(.init(field.name, value))
-            }
-            return .object(known)
-        default: return json
-        }
     }
 }
 

@@ -79,13 +79,14 @@ extension JSONValue {
     ///
     /// - Returns: false if something else than an object is on the way.
     fileprivate mutating func add(_ value: JSONValue, at names: ArraySlice<String>, isList: Bool) -> Bool {
-        guard case .object(var members) = self, let name = names.first else { return false }
+        guard case .object(let known) = self, let name = names.first else { return false }
+        var members = Array(known)
         let rest = names.dropFirst()
         let index = members.firstIndex { $0.name == name }
         if rest.isEmpty {
             if let index {
                 var items = [members[index].value]
-                if case .array(let known) = members[index].value { items = known }
+                if case .array(let known) = members[index].value { items = Array(known) }
                 members[index].value = .array(items + [value])
             } else {
                 members.append(Member(name, isList ? .array([value]) : value))

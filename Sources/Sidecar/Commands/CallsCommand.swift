@@ -104,7 +104,7 @@ struct CallsCommand {
     /// A bar for each stage, behind those before it, and for each of several attempts.
     private static func bars(_ call: JSONValue, _ total: Double) -> [String] {
         guard total > 0, let stages = call["stages"] else { return [] }
-        if case .array(let attempts)? = call["attempt_times"] { return bars(stages, attempts, total) }
+        if case .array(let attempts)? = call["attempt_times"] { return bars(stages, Array(attempts), total) }
         var before = 0.0
         return parts(stages, total).map { part in
             defer { before += part.time }
