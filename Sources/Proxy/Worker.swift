@@ -15,6 +15,8 @@ internal import Types
 package final class Worker {
     /// The loop and the memory of the thread.
     package let context: WireContext
+    /// Lets calls with large messages take turns.
+    let turns: MessageTurns
     /// What the worker counts.
     let counters: WorkerCounters
     /// What its interceptors use.
@@ -116,6 +118,7 @@ package final class Worker {
         self.requestTypes = requestTypes
         let keeper = descriptors.map { DescriptorKeeper($0, loop: loop, askOthers: askForDescriptors) }
         context = WireContext(loop: loop, memory: memory, descriptors: keeper)
+        turns = MessageTurns(loop)
         self.network = network
         self.destination = destination
         names = NameService(loop: loop)

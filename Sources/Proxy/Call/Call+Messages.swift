@@ -55,7 +55,9 @@ extension Call {
             isPlain: flows[direction].form == .plain,
             decompressed: decompressed
         )
+        let size = decompressed?.count ?? payload.count
         pass(.message(message), payload, direction, from: direction == .request ? 0 : run.chain.links.count - 1)
+        worker.turns.passed(size)
         // Unless somebody keeps it: a stream at rest does not hold its last message.
         if message === flows[direction].message { message.release() }
     }

@@ -37,12 +37,14 @@ extension Call {
         if let rest = flows.request.rest { return rest.bytes.append(body) }
         flows.request.reader = nil
         var position = 0
+        if worker.turns.isSpent { yieldSource(of: .request) }
         while acceptsRequest, !flows.request.queues.isPaused, let event = reader.next(in: body, from: &position) {
             switch event {
             case .message(let flags, let location): messageCame(flags, reader.bytes(at: location, in: body), .request)
             case .pass, .end: break
             case .error(let error): failRequest(error)
             }
+            if worker.turns.isSpent { yieldSource(of: .request) }
         }
         guard acceptsRequest else {
             upstreamLeg.retryBuffer.skipReason = .incomplete
@@ -69,7 +71,13 @@ extension Call {
             return endAfterRest(.request) { [unowned self] in requestIsWhole(trailers: nil) }
         }
         let form = flows.request.form ?? chooseRequestForm()
-        if form == .bare { bareMessageCame(.request) }
+        if form == .bare {
+            if worker.turns.isSpent {
+                yieldWhole(.request)
+                return endAfterRest(.request) { [unowned self] in requestIsWhole(trailers: nil) }
+            }
+            bareMessageCame(.request)
+        }
         guard acceptsRequest else { return }
         if flows.request.reader?.isBetweenMessages == false {
             return failRequest(RPCError(.invalidArgument, "the request ends in the middle of a message"))

@@ -144,6 +144,7 @@ extension Call {
         flows.response.reader = nil
         let number = response.number
         var position = 0
+        if worker.turns.isSpent { yieldSource(of: .response) }
         while isOpen(.response, number), !flows.response.queues.isPaused,
             let event = reader.next(in: body, from: &position)
         {
@@ -155,6 +156,7 @@ extension Call {
                 response.mayEnd = reader.lacksEnd
                 failResponse(error)
             }
+            if worker.turns.isSpent { yieldSource(of: .response) }
         }
         guard isOpen(.response, number) else { return }
         flows.response.reader = reader
@@ -194,7 +196,7 @@ extension Call {
             return conclude(outcome(conclusion))
         }
         let number = response.number
-        if flows.response.form?.isWhole == true { bareMessageCame(.response) }
+        if flows.response.form?.isWhole == true, !readWhole(conclusion, trailers) { return }
         guard isOpen(.response, number) else { return }
         if flows.response.reader?.isBetweenMessages == false
             || flows.response.form == .tailed && !response.reader.canEnd

@@ -26,13 +26,46 @@ extension Call {
     func readRest(_ direction: Direction) {
         guard let rest = flows[direction].rest.take() else { return }
         let number = response.number
-        switch direction {
-        case .request: receiveRequest(rest.bytes.readable)
-        case .response: receiveResponse(rest.bytes.readable)
+        if !rest.bytes.isEmpty {
+            switch direction {
+            case .request: receiveRequest(rest.bytes.readable)
+            case .response: receiveResponse(rest.bytes.readable)
+            }
         }
         worker.release(rest.bytes)
         guard isOpen(direction, number), let end = rest.end else { return }
         if flows[direction].rest == nil { end() } else { endAfterRest(direction, end) }
+    }
+
+    /// Lets other calls have their turn before the next message is read.
+    func yieldSource(of direction: Direction) {
+        guard !flows[direction].queues.isPaused else { return }
+        pauseSource(of: direction)
+        worker.turns.wait { [self] in resumeSource(of: direction) }
+    }
+
+    /// Reads the bare message of a response, which is whole.
+    ///
+    /// - Returns: Whether the turn has time for that; if not, `responseIsWhole` is called again in another turn.
+    func readWhole(_ conclusion: Conclusion, _ trailers: HTTPHead?) -> Bool {
+        guard worker.turns.isSpent else {
+            bareMessageCame(.response)
+            return true
+        }
+        var kept: HTTPHead?
+        if let trailers {
+            kept = HTTPHead()
+            kept?.copy(trailers)
+        }
+        yieldWhole(.response)
+        endAfterRest(.response) { [unowned self] in responseIsWhole(conclusion, trailers: kept) }
+        return false
+    }
+
+    /// Lets other calls have their turn before a bare message is read, which is whole; its end is to be put behind the rest.
+    func yieldWhole(_ direction: Direction) {
+        keepRest(Span(), direction)
+        worker.turns.wait { [self] in readRest(direction) }
     }
 
     /// Nobody will see the message that was being put together.

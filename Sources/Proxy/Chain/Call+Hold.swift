@@ -188,13 +188,13 @@ extension Call {
     // MARK: The source
 
     /// So much waits in the chain that no more is taken in.
-    private func pauseSource(of direction: Direction) {
+    func pauseSource(of direction: Direction) {
         guard !flows[direction].queues.isPaused else { return }
         flows[direction].queues.isPaused = true
         direction == .request ? callerLeg.stream.pause(.held) : upstreamLeg.attempt?.pause(.held)
     }
 
-    private func resumeSource(of direction: Direction) {
+    func resumeSource(of direction: Direction) {
         guard flows[direction].queues.isPaused else { return }
         guard flows[direction].queues.events <= callerLeg.listener.heldEventLimit,
             flows[direction].queues.bytes <= callerLeg.listener.heldByteLimit

@@ -93,6 +93,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
     func endOfTurn() {
         isScheduled = false
         guard !isFinished, let service else { return }
+        if worker.turns.isSpent { return awaitTurn() }
         if !isOpen {
             isOpen = true
             service.opened()
@@ -102,6 +103,13 @@ final class LocalStream: HTTPStream, EndOfTurn {
         if input?.isEmpty ?? true { heldSince = .max }
         if let last = last.take() { return emit(last) }
         if isOver, wasGivenEnd { finishReading() }
+    }
+
+    /// Lets other calls have their turn before the next message is given to the service.
+    private func awaitTurn() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        worker.turns.wait { [self] in endOfTurn() }
     }
 
     private func deliver(to service: any LocalService) {
@@ -124,6 +132,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
         guard !wasGivenEnd, let body = input.take() else { return }
         wasGivenEnd = true
         service.received(body.readable)
+        worker.turns.passed(body.count)
         if !isFinished { service.receivedEnd() }
         worker.release(body)
     }
@@ -132,11 +141,14 @@ final class LocalStream: HTTPStream, EndOfTurn {
         guard var reader = reader.take(), let input = input.take() else { return }
         var position = 0
         // Not in the exchange's hands meanwhile: a response may end the call.
-        while isOver ? isReadingOn : service.wantsMessage, let event = reader.next(in: input.readable, from: &position)
+        while isOver ? isReadingOn : service.wantsMessage, !worker.turns.isSpent,
+            let event = reader.next(in: input.readable, from: &position)
         {
             switch event {
             case .message(_, let location):
-                service.received(reader.bytes(at: location, in: input.readable))
+                let message = reader.bytes(at: location, in: input.readable)
+                service.received(message)
+                worker.turns.passed(message.count)
             case .error(let error): fail(error)
             case .pass, .end: break
             }
@@ -144,6 +156,7 @@ final class LocalStream: HTTPStream, EndOfTurn {
         guard !isFinished else { return worker.release(input) }
         input.drop(position)
         (self.reader, self.input) = (reader, input)
+        if worker.turns.isSpent { return awaitTurn() }
         if !input.isEmpty || !hasEnd { return user.drained() }
         guard !wasGivenEnd else { return }
         wasGivenEnd = true
