@@ -18,7 +18,7 @@ struct RenderingTests {
                 "heads":"4MiB","streams":1000,"resets":1000,"connections":10000}}],\
                 "upstreams":{"default":{"url":"http://127.0.0.1:9000","host":"upstream","speaks":"same",\
                 "timeouts":{"connect":"2s","first_byte":"none","attempt":"none","call":"none","idle":"60s","keepalive":"6m","max_age":"30m"},\
-                "limits":{"connections":1024,"waiting":1024,"streams":100,"head":"64KiB","fields":200,"retry_buffer":"64KiB"},\
+                "limits":{"connections":1024,"waiting":1024,"streams":100,"head":"64KiB","fields":200,"retry_buffer":"64KiB","addresses":512},\
                 "cookies":"none","connect_wait":"none","retry_budget":{"ratio":0.2,"min_per_second":10}}},\
                 "interceptors":[{"token":{"file":"/run/secrets/token"}}],\
                 "workers":"auto",\
