@@ -39,11 +39,11 @@ def test_a_reload_meanwhile(waiting, recorder, tmp_path):
     upstream = recorder()
     proxy = waiting("--wait", "1m", upstream=upstream.url, program=("sh", "-c", 'echo "$MARTLET_ADDRESS_1 $MARTLET_ADDRESS_2"'))
     token = TOKEN.format(file=tmp_path / "token")
-    proxy.write(f"listeners: [ 'unix:{tmp_path}/b.sock', 'unix:{tmp_path}/a.sock' ]\nupstream: {upstream.url}\n{token}")
+    proxy.write(f"listeners: [ 127.0.0.1:0, '[::1]:0' ]\nupstream: {upstream.url}\n{token}")
     proxy.reload()
     (tmp_path / "token").write_text("t0ken")
     assert proxy.exit_code() == 0
-    assert list(proxy.stdout) == [f"unix:{tmp_path}/b.sock unix:{tmp_path}/a.sock"]
+    assert list(proxy.stdout) == [" ".join(proxy.addresses[-2:])]
 
 
 def test_a_taken_port_ends_it_under_a_service_manager_too(command, notify, tmp_path):

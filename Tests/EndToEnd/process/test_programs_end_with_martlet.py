@@ -58,8 +58,8 @@ def test_a_program_that_no_call_waits_for(start):
 
 
 @pytest.mark.parametrize("interceptor", [TOKEN, TASK], ids=["for a token", "before a retry"])
-@pytest.mark.parametrize("signals", [1, 2], ids=["drained", "at once"])
-def test_a_program_that_a_call_waits_for(start, interceptor, signals):
+@pytest.mark.parametrize("signals, code", [(1, 3), (2, 1)], ids=["drained", "at once"])
+def test_a_program_that_a_call_waits_for(start, interceptor, signals, code):
     proxy, number = start(interceptor)
     caller = proxy.connect()
     caller.send(b"PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n")
@@ -69,5 +69,5 @@ def test_a_program_that_a_call_waits_for(start, interceptor, signals):
         proxy.stderr.wait("draining")
         proxy.signal(signal.SIGTERM)
     # The call is cut off.
-    assert proxy.exit_code() == 1
+    assert proxy.exit_code() == code
     eventually(lambda: has_ended(group), what="the end of the program and of what it has started")
