@@ -3,6 +3,8 @@ private import Glibc
 /// A file that is read piece by piece.
 public final class FilePieces {
     private static let size = 64 * 1024
+    /// The size in bytes that a regular file had when it was opened; 0 for other kinds.
+    public private(set) var sizeWhenOpened = 0
     private let descriptor: Int32
     private var piece = [UInt8](repeating: 0, count: size)
 
@@ -27,6 +29,7 @@ public final class FilePieces {
         guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError(errno) }
         if status.st_mode & S_IFMT == S_IFDIR { throw SystemError(EISDIR) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError.notAFile }
+        sizeWhenOpened = Int(status.st_size)
     }
 
     /// The bytes that follow; none at the end.

@@ -26,7 +26,9 @@ public final class WorkerServices {
     /// The requests of our own that calls wait for.
     public var fetches: SharedFetches {
         if let madeFetches { return madeFetches }
-        let fetcher = Fetcher(context: context, network: network, names: names, logLimiter: log)
+        let fetcher = Fetcher(context: context, network: network, names: names, logLimiter: log) { [counters] limit in
+            counters.limitHit(limit)
+        }
         fetcher.rehearsed = rehearsed
         let new = SharedFetches(fetcher)
         madeFetches = new

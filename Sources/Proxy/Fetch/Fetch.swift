@@ -4,6 +4,7 @@ internal import Events
 internal import HTTP
 internal import Protocols
 public import RPC
+internal import Telemetry
 internal import Time
 
 /// Why a request of our own has got no response.
@@ -29,11 +30,13 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     private let upstream: Upstream
     private let limit: Int
     private var done: Completion?
+    private let limitReached: (LimitLabel) -> Void
     private var stream: (any HTTPStream)?
     private var timer: Timer?
     /// Reads the files that are sent.
     private var reading: LoopTask?
-    private var loaded: LoadedRequest?
+    /// The bytes of its files, which count in `limits.memory`.
+    private var loadedSize = 0
     private var status = 0
     private var fields: [FetchRequest.Field] = []
     private var body: [UInt8] = []
@@ -43,7 +46,16 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     private var connection: UpstreamConnection?
 
     /// Makes a fetch; `done` is called once, unless it is cancelled, and `limit` is the largest body of a response, in bytes.
-    init(_ request: FetchRequest, on upstream: Upstream, limit: Int, done: @escaping Completion) {
+    ///
+    /// `limitReached` is told of limits of the process that it meets.
+    init(
+        _ request: FetchRequest,
+        on upstream: Upstream,
+        limit: Int,
+        limitReached: @escaping (LimitLabel) -> Void,
+        done: @escaping Completion
+    ) {
+        self.limitReached = limitReached
         self.request = request
         self.upstream = upstream
         self.limit = limit
@@ -68,9 +80,14 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         guard !isOver else { return }
         switch result {
         case .success(let loaded):
-            self.loaded = loaded
             request = loaded.request
+            loadedSize = loaded.size
+            // From here on this thread counts them, and so sees when stalled calls have to end.
+            upstream.context.meter.add(loadedSize)
             upstream.acquire(for: self)
+        case .failure(.shortOfMemory):
+            limitReached(.memory)
+            fail(NamedCallError.shortOfMemory.text, .resourceExhausted)
         case .failure(let error): fail(error.text)
         }
     }
@@ -78,7 +95,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     var isOver: Bool { done == nil }
 
     /// The bytes that are held for it.
-    var heldBytes: Int { (loaded?.size ?? 0) + (stream?.heldBytes ?? 0) }
+    var heldBytes: Int { loadedSize + (stream?.heldBytes ?? 0) }
 
     /// Ends it; nobody is told.
     func cancel() {
@@ -91,7 +108,9 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         timer?.cancel()
         timer = nil
         reading?.cancel()
-        (reading, loaded) = (nil, nil)
+        reading = nil
+        upstream.context.meter.add(-loadedSize)
+        loadedSize = 0
         request.body = .bytes([])
         if connection == nil { upstream.withdraw(self) }
         let stream = stream

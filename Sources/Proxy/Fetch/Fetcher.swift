@@ -35,6 +35,7 @@ package final class Fetcher {
     private let names: NameService
     private let logLimiter: LogLimiter
     private let counters = WorkerCounters()
+    private let limitReached: (LimitLabel) -> Void
     /// What responds in place of servers, where nothing is to be sent.
     var rehearsed: RehearsedFetches?
     private lazy var tasks = LoopTasks(on: context.loop)
@@ -42,11 +43,18 @@ package final class Fetcher {
     /// The servers that connections are kept to.
     private static let maxServers = 64
 
-    init(context: WireContext, network: any Network, names: NameService, logLimiter: LogLimiter) {
+    init(
+        context: WireContext,
+        network: any Network,
+        names: NameService,
+        logLimiter: LogLimiter,
+        limitReached: @escaping (LimitLabel) -> Void = { _ in }
+    ) {
         self.context = context
         self.network = network
         self.names = names
         self.logLimiter = logLimiter
+        self.limitReached = limitReached
     }
 
     /// Makes one for a thread that is no worker's.
@@ -86,7 +94,13 @@ package final class Fetcher {
             done(.failure(FetchError(text: "\(server.settings.url): a TLS file cannot be read")))
             return nil
         }
-        let fetch = Fetch(request, on: upstream(server), limit: limit, done: done)
+        let fetch = Fetch(
+            request,
+            on: upstream(server),
+            limit: limit,
+            limitReached: limitReached,
+            done: done
+        )
         fetch.start(timeout: timeout, tasks: tasks)
         return fetch
     }

@@ -19,6 +19,9 @@ struct RequestReading: SteppedWork {
         let path: String
         let pieces: FilePieces
         var size = 0
+
+        /// The bytes of the next piece that the file did not have when it was opened.
+        func growth(by count: Int) -> Int { min(count, max(0, size + count - pieces.sizeWhenOpened)) }
     }
 
     /// Creates work that reads the files of `request`.
@@ -30,7 +33,6 @@ struct RequestReading: SteppedWork {
 
     mutating func step() -> Result<LoadedRequest, NamedCallError>? {
         do throws(NamedCallError) {
-            guard !memory.isExhausted else { throw .shortOfMemory }
             if file != nil {
                 try readFile()
             } else if let next = remaining.popFirst() {
@@ -48,15 +50,24 @@ struct RequestReading: SteppedWork {
     private mutating func begin(_ content: FetchBody.Content) throws(NamedCallError) {
         switch content {
         case .bytes(let bytes):
+            try hold(bytes.count)
             body += bytes
-            memory.add(bytes.count)
         case .file(let path):
             do throws(SystemError) {
-                file = OpenFile(path: path, pieces: try FilePieces(regularFile: path))
+                let pieces = try FilePieces(regularFile: path)
+                guard pieces.sizeWhenOpened <= CallFile.limit else { throw .tooLarge }
+                file = OpenFile(path: path, pieces: pieces)
             } catch {
                 throw .file(path, error)
             }
+            // All of it at once: of many files that do not fit together, the first are read whole.
+            try hold(file?.pieces.sizeWhenOpened ?? 0)
         }
+    }
+
+    private func hold(_ bytes: Int) throws(NamedCallError) {
+        memory.add(bytes)
+        if memory.isExhausted { throw .shortOfMemory }
     }
 
     /// Appends the next bytes of the file to the body.
@@ -70,7 +81,7 @@ struct RequestReading: SteppedWork {
                     return
                 }
                 body += piece
-                memory.add(piece.count)
+                memory.add(file.growth(by: piece.count))
                 file.size += piece.count
                 guard file.size <= CallFile.limit else { throw .tooLarge }
             }

@@ -32,17 +32,35 @@ import Testing
         #expect(try steps(.file(file.path)) == 19)
     }
 
-    @Test func `the bytes of a request count from each step on, until the request is released`() throws {
+    @Test func `a file counts from its opening on, until the request is released`() throws {
         let file = TemporaryFile([])
         file.extend(to: 1 << 20)
         let memory = MemoryBudget()
         do {
             let request = FetchRequest(method: "POST", target: [], body: .file(file.path))
             var reading = RequestReading(request, memory: memory)
-            _ = (reading.step(), reading.step())
-            #expect(memory.used == RequestReading.stepSize)
+            _ = reading.step()
+            #expect(memory.used == 1 << 20)
+            file.extend(to: 2 << 20)
+            while reading.step() == nil {}
+            #expect(memory.used == 2 << 20)
         }
         #expect(memory.used == 0)
+    }
+
+    @Test func `of files that do not fit together, those that came first are read`() throws {
+        let file = TemporaryFile([])
+        file.extend(to: 4 << 20)
+        let memory = MemoryBudget(limit: 10 << 20)
+        let request = FetchRequest(method: "POST", target: [], body: .file(file.path))
+        var readings = (0..<5).map { _ in RequestReading(request, memory: memory) }
+        var results: [Bool?] = Array(repeating: nil, count: readings.count)
+        while let index = results.firstIndex(of: nil) {
+            for index in index..<results.count where results[index] == nil {
+                results[index] = readings[index].step().map { (try? $0.get()) != nil }
+            }
+        }
+        #expect(results == [true, true, false, false, false])
     }
 
     @Test func `reading ends when the memory of all calls is exhausted`() throws {
