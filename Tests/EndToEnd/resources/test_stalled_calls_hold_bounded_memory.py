@@ -383,6 +383,8 @@ def test_files_that_are_sent_before_retries(martlet, tmp_path, recorder):
             shortage.connect().send(b"GET /needs HTTP/1.1\r\nhost: a.example\r\nx-id: %d\r\n\r\n" % number)
         eventually(lambda: shortage.hits > 0, what="calls that end or are rejected")
         assert proxy.own_memory() < before + 80 * MIB
-        shortage.ends()
+        eventually(lambda: is_served(proxy), what="a call that is served")
+        assert shortage.held <= shortage.limit
+        shortage.leaves_nothing()
     finally:
         over.set()
