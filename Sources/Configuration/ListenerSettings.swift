@@ -6,9 +6,11 @@ public struct ListenerSettings: Equatable, Sendable {
     public struct Timeouts: Equatable, Sendable {
         /// From the first byte of a head to its end, and from the connection's start to the end of a TLS handshake.
         public let head: Duration?
+        /// The longest pause in a request body that the caller owes.
+        public let body: Duration?
         /// How long a connection without a call is kept.
         public let idle: Duration?
-        /// How long a caller may take none of the bytes that wait for it on an HTTP/2 stream.
+        /// How long a caller may take none of the bytes that wait for it.
         public let stalled: Duration?
         /// How long an interceptor may suspend one event of a call.
         public let suspension: Duration?
@@ -93,14 +95,22 @@ public struct ListenerSettings: Equatable, Sendable {
             default: "10s",
             "The time limit of a request head and of a TLS handshake. Martlet then closes the connection."
         ),
+        Option(
+            "body",
+            .timeout,
+            default: "60s",
+            """
+            The longest pause in a request body of a known length, of a unary call or of plain HTTP. The call then \
+            fails. Streams of messages have no such limit.
+            """
+        ),
         Option("idle", .timeout, default: "1h", "How long Martlet keeps a connection without a call."),
         Option(
             "stalled",
             .timeout,
             default: "60s",
             """
-            If the caller reads nothing for this long, Martlet resets the HTTP/2 stream, or closes an HTTP/2 or \
-            closing HTTP/1.1 connection.
+            If the caller reads nothing for this long, Martlet resets the HTTP/2 stream, or closes the connection.
             """
         ),
         Option(
@@ -205,6 +215,7 @@ public struct ListenerSettings: Equatable, Sendable {
         let timeouts = section.section("timeouts")
         self.timeouts = Timeouts(
             head: timeouts.duration("head"),
+            body: timeouts.duration("body"),
             idle: timeouts.duration("idle"),
             stalled: timeouts.duration("stalled"),
             suspension: timeouts.duration("suspension")

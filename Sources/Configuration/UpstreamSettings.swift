@@ -2,24 +2,6 @@ public import Time
 
 /// One remote service that calls are forwarded to.
 public struct UpstreamSettings: Equatable, Sendable {
-    /// The time-outs of an attempt and of a connection; none is no limit.
-    public struct Timeouts: Equatable, Sendable {
-        /// The look-up of the name and the making of the connection.
-        public let connect: Duration?
-        /// From the last byte sent to the first byte of the response.
-        public let firstByte: Duration?
-        /// From the start of an attempt to the head of its response; where calls wait for connectivity, from its connection on.
-        public let attempt: Duration?
-        /// The whole of a call, the caller's own deadline notwithstanding.
-        public let call: Duration?
-        /// How long a connection without a call is kept.
-        public let idle: Duration?
-        /// How often an HTTP/2 connection that has calls is asked for a sign of life; none is never.
-        public let keepalive: Duration?
-        /// How old a connection grows before it begins no more calls; none is without end.
-        public let maxAge: Duration?
-    }
-
     /// The bounds of one worker's pool.
     public struct Limits: Equatable, Sendable {
         /// The open connections.
@@ -176,7 +158,7 @@ public struct UpstreamSettings: Equatable, Sendable {
                 another one. `[]` means none. The default is any.
                 """
             ),
-            Option("timeouts", .section(timeoutOptions), "The time limits of calls and connections."),
+            Option("timeouts", .section(Timeouts.options), "The time limits of calls and connections."),
             Option(
                 "limits",
                 .section(limitOptions),
@@ -211,40 +193,6 @@ public struct UpstreamSettings: Equatable, Sendable {
                 "The limit of retries for one worker, over ten seconds."
             ),
         ] + UpstreamAddressSettings.options
-
-    private static let timeoutOptions = [
-        Option("connect", .timeout, default: "2s", "The time limit of the DNS lookup and the connection."),
-        Option("first_byte", .timeout, default: "none", "The time limit of the first byte of a response."),
-        Option(
-            "attempt",
-            .timeout,
-            default: "none",
-            """
-            The time limit from the start of an attempt to the head of its response. With `connect_wait` it \
-            starts at the connection.
-            """
-        ),
-        Option("call", .timeout, default: "none", "The time limit of a whole call."),
-        Option("idle", .timeout, default: "60s", "How long Martlet keeps a connection without a call."),
-        Option(
-            "keepalive",
-            .timeout,
-            default: "6m",
-            """
-            How often Martlet pings an HTTP/2 connection with calls, at least 10s. gRPC servers may close a \
-            connection pinged more often than every 5m.
-            """
-        ),
-        Option(
-            "max_age",
-            .timeout,
-            default: "30m",
-            """
-            The age at which a connection gets no new calls, at random up to 10 % earlier. It closes after its \
-            last call.
-            """
-        ),
-    ]
 
     private static let limitOptions = [
         Option(
@@ -316,6 +264,7 @@ public struct UpstreamSettings: Equatable, Sendable {
         let timeouts = section.section("timeouts")
         self.timeouts = Timeouts(
             connect: timeouts.duration("connect"),
+            waiting: timeouts.duration("waiting"),
             firstByte: timeouts.duration("first_byte"),
             attempt: timeouts.duration("attempt"),
             call: timeouts.duration("call"),

@@ -7,7 +7,7 @@ public enum HTTPError: Error, CaseIterable, Sendable {
     case contentLength, contentLengthWithTransferEncoding, transferEncoding
     case chunkSize, chunkEnd
     case headTooLarge, tooManyFields
-    case headTimeout, outOfMemory
+    case headTimeout, bodyTimeout, outOfMemory
     case unexpectedBytes
     case http2Message
 
@@ -18,7 +18,7 @@ public enum HTTPError: Error, CaseIterable, Sendable {
         case .connect, .upgrade: 501
         case .expectation: 417
         case .headTooLarge, .tooManyFields, .longFieldName: 431
-        case .headTimeout: 408
+        case .headTimeout, .bodyTimeout: 408
         case .outOfMemory: 503
         default: 400
         }
@@ -54,6 +54,7 @@ public enum HTTPError: Error, CaseIterable, Sendable {
         case .headTooLarge: "the head is larger than limits.head"
         case .tooManyFields: "the head has more fields than limits.fields"
         case .headTimeout: "the head did not arrive within timeouts.head"
+        case .bodyTimeout: "no byte of the request body arrived within timeouts.body"
         case .outOfMemory: "Martlet has reached its memory limit (limits.memory)"
         case .http2Message: "the message is malformed HTTP/2"
         case .unexpectedBytes: "the peer sent data where no message was expected"

@@ -46,6 +46,8 @@ package protocol HTTPServerSession: HTTPSession {
     func rejectHead()
     /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`.
     func endStalled(since time: Instant)
+    /// Rejects what is still to come of a request whose caller has sent nothing of it for as long as it may.
+    func timeOutBody(of stream: any HTTPStream)
     /// Rejects what is still to come of requests that were answered at or before `time`.
     ///
     /// - Returns: whether there are others that were answered early.

@@ -81,6 +81,10 @@ package protocol HTTPStream: AnyObject {
     var heldBytes: Int { get }
     /// Since when the peer has taken none of the bytes that wait for it; `.max` if none wait.
     var waitsSince: Instant { get }
+    /// Whether the user has paused the stream, or has still to receive bytes from before.
+    var isPaused: Bool { get }
+    /// Whether a caller that asked for `100 Continue` has been sent it; true also if no caller asks.
+    var hasContinued: Bool { get }
     /// Whether the response is complete and the rest of the request is still passed on.
     ///
     /// On the caller's side that goes to the user of the stream, on the upstream's side to a service in this process.
@@ -88,6 +92,8 @@ package protocol HTTPStream: AnyObject {
 }
 
 extension HTTPStream {
+    package var isPaused: Bool { false }
+    package var hasContinued: Bool { true }
     package var isReadOn: Bool { false }
 }
 
@@ -116,6 +122,12 @@ package protocol HTTPStreamUser: AnyObject {
     var heldBytes: Int { get }
     /// Since when nothing has moved of some bytes that the user holds; `.max` if there are none.
     var waitsSince: Instant { get }
+    /// Returns the time since which the caller has sent nothing of a body that it owes, or `.max` if the caller owes none.
+    ///
+    /// The time is that of the first look which found the body as it is now. On the caller's side only.
+    func bodyWaitsSince(at now: Instant) -> Instant
+    /// Called when the exchange ends because the caller has read nothing of the response for as long as it may.
+    func wentUnread()
     /// Releases what the user keeps only for the case that something goes wrong.
     func releaseSpares()
     /// The exchange is to end, since it holds memory that others need.
@@ -132,6 +144,8 @@ extension HTTPStreamUser {
     package var isBehind: Bool { false }
     package var heldBytes: Int { 0 }
     package var waitsSince: Instant { .max }
+    package func bodyWaitsSince(at now: Instant) -> Instant { .max }
+    package func wentUnread() {}
     package func releaseSpares() {}
     package func shed() {}
     package var needsInputBeforeReset: Bool { true }

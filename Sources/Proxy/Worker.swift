@@ -251,7 +251,8 @@ package final class Worker {
                 exceeded: { [counters] in counters.http2LimitHit($0.label) },
                 retired: { [counters] in counters.retiredConnection(counter) },
                 shareReached: { [counters] in counters.limitHit(.ejectShare) },
-                addressesExceeded: { [counters] in counters.limitHit(.addresses) }
+                addressesExceeded: { [counters] in counters.limitHit(.addresses) },
+                makeRoom: { [unowned self] in makeRoom($0) }
             ),
             logLimiter: logLimiter,
             tls: tls.upstreams[settings.name],

@@ -12,12 +12,12 @@ struct RenderingTests {
         #expect(
             rendered(SettingsTests.short) == """
                 {"listeners":[{"address":"127.0.0.1:8080","allow_remote":false,"proxy_status":"auto",\
-                "timeouts":{"head":"10s","idle":"1h","stalled":"60s","suspension":"30s"},\
+                "timeouts":{"head":"10s","body":"60s","idle":"1h","stalled":"60s","suspension":"30s"},\
                 "limits":{"head":"64KiB","fields":200,"request_message":"none","response_message":"none",\
                 "held_message":"4MiB","held_events":64,"held_bytes":"256KiB",\
                 "heads":"4MiB","streams":1000,"resets":1000,"connections":10000}}],\
                 "upstreams":{"default":{"url":"http://127.0.0.1:9000","host":"upstream","speaks":"same",\
-                "timeouts":{"connect":"2s","first_byte":"none","attempt":"none","call":"none","idle":"60s","keepalive":"6m","max_age":"30m"},\
+                "timeouts":{"connect":"2s","waiting":"10s","first_byte":"none","attempt":"none","call":"none","idle":"60s","keepalive":"6m","max_age":"30m"},\
                 "limits":{"connections":1024,"waiting":1024,"streams":100,"head":"64KiB","fields":200,"retry_buffer":"64KiB","addresses":512},\
                 "cookies":"none","connect_wait":"none","retry_budget":{"ratio":0.2,"min_per_second":10}}},\
                 "interceptors":[{"token":{"file":"/run/secrets/token"}}],\

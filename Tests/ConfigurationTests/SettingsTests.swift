@@ -104,6 +104,7 @@ struct SettingsTests {
             upstream.timeouts
                 == .init(
                     connect: .seconds(2),
+                    waiting: .seconds(10),
                     firstByte: nil,
                     attempt: nil,
                     call: nil,
@@ -144,7 +145,11 @@ struct SettingsTests {
             ]
         )
         let timeouts = settings.listeners[0].timeouts
-        #expect(timeouts == .init(head: .seconds(5), idle: nil, stalled: .seconds(300), suspension: .seconds(30)))
+        let (body, stalled, suspension) = (Duration.seconds(60), Duration.seconds(300), Duration.seconds(30))
+        #expect(
+            timeouts
+                == .init(head: .seconds(5), body: body, idle: nil, stalled: stalled, suspension: suspension)
+        )
         #expect(
             settings.listeners[0].limits
                 == .init(
@@ -184,6 +189,7 @@ struct SettingsTests {
             eliza?.timeouts
                 == .init(
                     connect: .milliseconds(250),
+                    waiting: .seconds(10),
                     firstByte: .seconds(60),
                     attempt: nil,
                     call: .seconds(3600),

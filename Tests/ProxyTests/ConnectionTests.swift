@@ -123,12 +123,12 @@ import Time
 
     /// A caller that takes ten bytes of its response; its connection has been idle for too long, and was to be closed 29 s ago.
     private func withUnreadResponse(_ body: (ProxyHarness, ScriptedPeer) -> Void) {
-        runProxy(.memory, Self.listener("timeouts: {idle: 60s, stalled: 30s}")) { harness in
+        runProxy(.memory, Self.listener("timeouts: {idle: 10s, stalled: 30s}")) { harness in
             let caller = harness.caller()
             caller.stopReading(room: 10)
             caller.send(get)
             harness.upstream().accept().send(fine)
-            harness.pass(.seconds(61))
+            harness.pass(.seconds(11))
             harness.pass(.seconds(29))
             body(harness, caller)
         }

@@ -122,6 +122,28 @@ import Time
         }
     }
 
+    @Test func `a dial whose caller has gone serves the next call`() {
+        runProxy(plain) { harness in
+            harness.upstream().behaviour = .hangs
+            for _ in 0..<20 {
+                let gone = harness.caller()
+                gone.send(get)
+                harness.settle()
+                gone.close()
+            }
+            #expect(harness.upstream().connects == 1)
+            let caller = harness.caller()
+            caller.send(say)
+            harness.settle()
+            harness.upstream().admit()
+            let upstream = harness.upstream().accept()
+            upstream.expect(saidUpstream)
+            upstream.send(fine)
+            caller.expect(fine)
+            #expect(harness.upstream().connects == 1)
+        }
+    }
+
     @Test(arguments: Transport.allCases)
     func `bytes behind a response do not become the next response`(_ transport: Transport) {
         runProxy(transport, Self.limited("limits: {connections: 1}")) { harness in

@@ -81,8 +81,12 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         if case .head = reading { head != nil } else { false }
     }
 
-    /// A caller of one exchange may take as long as it likes over it.
+    /// Does nothing: the owner ends the connection, which has no other exchange.
     package func endStalled(since time: Instant) {}
+
+    package func timeOutBody(of stream: any HTTPStream) {
+        if case .body = reading { fail(.bodyTimeout) }
+    }
 
     /// The rest of a request cannot be rejected without the connection, which its owner ends in time.
     package func endDiscarding(since time: Instant) -> Bool { false }
@@ -280,6 +284,10 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     package var heldBytes: Int { output.capacity }
 
     package var waitsSince: Instant { owner?.lastWritten ?? .max }
+
+    package var isPaused: Bool { !pauses.isEmpty }
+
+    package var hasContinued: Bool { !exchange.expectsContinue }
 
     package func forEachExchange(_ body: (any HTTPStream, (any HTTPStreamUser)?) -> Void) {
         if isBusy { body(self, user) }

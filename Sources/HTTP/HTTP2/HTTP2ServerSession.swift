@@ -117,8 +117,18 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
             rejectedOverLimit(.slowReader)
             let user = stream.user
             stream.resetNow(.canceled)
+            user?.wentUnread()
             user?.wasReset(.canceled)
         }
+    }
+
+    /// The user may still respond; the rest of the request is rejected after the response.
+    package func timeOutBody(of stream: any HTTPStream) {
+        guard let stream = stream as? HTTP2Stream, let user = stream.user, !stream.isBrokenOff else { return }
+        stream.user = nil
+        user.wasReset(.error(.bodyTimeout))
+        // A user that has not responded by now does not respond.
+        if !stream.hasEnded, !stream.isBrokenOff { stream.reset(.canceled) }
     }
 
     // MARK: The end

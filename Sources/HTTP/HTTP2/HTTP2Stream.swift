@@ -55,6 +55,8 @@ final class HTTP2Stream: HTTPStream {
     /// How many bytes the user has taken since the window was made as large as it is.
     private var taken = 0
     private var inbox = HTTP2Inbox()
+    /// Whether an interim response has been sent.
+    private(set) var hasContinued = false
     private var discarded = 0
     /// How large the interim heads were.
     var interimBytes = 0
@@ -85,11 +87,14 @@ final class HTTP2Stream: HTTPStream {
 
     var waitsSince: Instant { queuedBytes > 0 ? session.waitsSince(self) : .max }
 
+    var isPaused: Bool { !inbox.pauses.isEmpty || !inbox.isEmpty }
+
     /// Whether the user has ended what it sends.
     var hasEnded: Bool { sending.rawValue >= Sending.ended.rawValue }
 
     func send(informational head: HTTPHead) {
         guard sending == .nothing else { return }
+        hasContinued = true
         session.submit(informational: head, on: self)
     }
 

@@ -14,7 +14,7 @@ enum ErrorKind: String, CaseIterable {
     case reset
     /// What came was no response, or could not be.
     case malformed
-    /// Too many calls wait for the upstream.
+    /// Too many calls wait for the upstream, or the call has waited too long.
     case waiting
 }
 
@@ -30,14 +30,15 @@ extension UpstreamError {
         case .noHTTP2, .needsHTTP2, .badResponse, .untranslatedRequest, .requestTooLarge,
             .untranslatedResponse:
             .malformed
-        case .tooManyWaiting: .waiting
+        case .tooManyWaiting, .waitTimeout: .waiting
         }
     }
 
     /// Whether it is certain that the upstream has not begun to process the request.
     var leftUnprocessed: Bool {
         switch self {
-        case .unknownHost, .connect, .connectTimeout, .noRoom, .tooManyWaiting, .noHTTP2, .needsHTTP2, .unprocessed:
+        case .unknownHost, .connect, .connectTimeout, .noRoom, .tooManyWaiting, .waitTimeout, .noHTTP2, .needsHTTP2,
+            .unprocessed:
             true
         default: false
         }

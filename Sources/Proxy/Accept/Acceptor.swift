@@ -15,6 +15,9 @@ package final class Acceptor: ListenerOwner {
     private let report: (Event) -> Void
     private var listener: Listener?
     private var connections: [CallerConnection] = []
+    private var stallTimer: Timer?
+    /// Whether no connection is looked at for stalls soon.
+    private var isResting = true
     /// Whether each connection, also of those that are still to come, closes after its next call.
     private(set) var isClosing = false
 
@@ -33,6 +36,7 @@ package final class Acceptor: ListenerOwner {
         self.service = service
         self.limit = limit
         self.report = report
+        stallTimer = Timer(on: context.loop.timers) { [unowned self] in endStalled() }
         listener = Listener(descriptor, on: context.loop, owner: self)
     }
 
@@ -42,11 +46,45 @@ package final class Acceptor: ListenerOwner {
         self.service = service
         self.limit = limit
         self.report = report
+        stallTimer = Timer(on: context.loop.timers) { [unowned self] in endStalled() }
+    }
+
+    deinit {
+        stallTimer?.cancel()
     }
 
     // Here, and not `acceptor.service.open`: what is reached over two objects is counted.
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
-        service.open(stream, head: head, end: end, from: peer)
+        if isResting { watchForStalls() }
+        return service.open(stream, head: head, end: end, from: peer)
+    }
+
+    // MARK: Stalls
+
+    /// The shortest time after which something has stalled; no limit if nil.
+    private var stallLimit: Duration? {
+        guard let limit = service.bodyTimeout ?? service.unreadTimeout else { return nil }
+        return min(limit, service.unreadTimeout ?? limit)
+    }
+
+    /// Looks at the connections so often that an end comes at most a sixteenth of its limit late, until none has a call.
+    func watchForStalls() {
+        // A timer that is armed stays as it is: new connections would put it off for ever.
+        guard isResting, let limit = stallLimit else { return }
+        isResting = false
+        stallTimer?.arm(after: max(10 * .millisecond, limit / 16))
+    }
+
+    private func endStalled() {
+        isResting = true
+        let now = context.loop.now
+        var hasHTTP2 = false
+        for connection in connections {
+            if connection.endStalled(at: now) { watchForStalls() }
+            hasHTTP2 = hasHTTP2 || connection.version == .http2
+        }
+        // Such a connection may have frames to send without a call.
+        if isResting, hasHTTP2 { stallTimer?.arm(after: stallLimit) }
     }
 
     var idleTimeout: Duration? { service.idleTimeout }

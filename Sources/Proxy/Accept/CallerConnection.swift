@@ -14,16 +14,15 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     var isEvicted = false
 
     let acceptor: Acceptor
-    private let peer: Peer
+    let peer: Peer
     private let limits: HTTPLimits
     private let security: TLSTransport?
     private(set) var wire: Wire?
     /// None until the first bytes, nor between two calls of HTTP/1.1.
     private(set) var session: (any HTTPServerSession)?
     private var timer: Timer?
-    private var stallTimer: Timer?
     private var discardTimer: Timer?
-    /// How much had been sent when something was found waiting that the caller had not taken; nil if nothing was.
+    /// How much had been sent when the connection began to end, or at the last look since.
     private var stuckAt: Int?
     /// What is spoken, once that is known.
     private(set) var version: HTTPVersion?
@@ -35,7 +34,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private var isDiscarding = false
     private var leave: Leave
     /// Whether nothing is left to do but to send what waits.
-    private var isEnding = false
+    private(set) var isEnding = false
 
     /// How far it has been told to leave its caller.
     private struct Leave {
@@ -66,7 +65,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         timer.arm(after: isSecured ? service.headTimeout : service.idleTimeout)
     }
 
-    private var service: any ConnectionService { acceptor.service }
+    var service: any ConnectionService { acceptor.service }
     var context: WireContext { acceptor.context }
 
     /// How long the connection may be idle.
@@ -187,7 +186,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
             if leave.isAnnounced { session.announceClose() }
             return session
         case .http2:
-            watchForStalls()
+            acceptor.watchForStalls()
             let resources = context.http2
             let session = HTTP2ServerSession(owner: self, output: wire.output, resources: resources, limits: limits)
             if leave.isDraining { session.drain() }
@@ -210,26 +209,6 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         guard version == .http1, let idle = session as? HTTP1ServerSession, idle.isAtRest else { return }
         session = nil
         context.http1.release(consume idle)
-    }
-
-    private func watchForStalls() {
-        guard let limit = service.stalledTimeout else { return }
-        let timer = stallTimer ?? Timer(on: context.loop.timers) { [unowned self] in endStalled(limit) }
-        stallTimer = timer
-        timer.arm(after: limit)
-    }
-
-    /// Ends what the caller has taken nothing of for so long: streams, or the connection, if it does not read at all.
-    private func endStalled(_ limit: Duration) {
-        guard let session, let wire, !isEnding else { return }
-        session.endStalled(since: context.loop.now - limit)
-        let waiting = wire.output.isEmpty ? nil : wire.bytesSent
-        if let waiting, waiting == stuckAt {
-            service.exceeded(.slowReader, by: peer)
-            return wire.abort()
-        }
-        stuckAt = waiting
-        watchForStalls()
     }
 
     // MARK: WireOwner
@@ -307,7 +286,6 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     func wireClosed() {
         session?.receiveEnd(errno: ECONNABORTED)
         timer?.cancel()
-        stallTimer?.cancel()
         discardTimer?.cancel()
         headMemory.release(to: context.memory)
         acceptor.remove(self)
@@ -316,7 +294,6 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         wire = nil
         session = nil
         timer = nil
-        stallTimer = nil
         discardTimer = nil
     }
 

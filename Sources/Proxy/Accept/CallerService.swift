@@ -14,6 +14,7 @@ final class CallerService: ConnectionService {
     /// The address of the listener as it is logged.
     let name: [UInt8]
     private(set) var headTimeout: Duration?
+    private(set) var bodyTimeout: Duration?
     private(set) var idleTimeout: Duration?
     private(set) var stalledTimeout: Duration?
     private(set) var limits = HTTPLimits()
@@ -46,6 +47,7 @@ final class CallerService: ConnectionService {
     /// Takes the settings of a new generation; they count for new connections.
     func use(_ settings: ListenerSettings) {
         headTimeout = settings.timeouts.head
+        bodyTimeout = settings.timeouts.body
         idleTimeout = settings.timeouts.idle
         stalledTimeout = settings.timeouts.stalled
         requestMessageLimit = settings.limits.requestMessage
@@ -122,6 +124,16 @@ final class CallerService: ConnectionService {
 
     func stalled(_ peer: Peer) {
         worker.counters.limitHit(.stalled)
+        let listener = String(decoding: name, as: UTF8.self)
+        worker.logLimiter.note(
+            "caller reads nothing; closing its connection",
+            about: listener,
+            [
+                ("limit", "timeouts.stalled"),
+                ("peer", String(decoding: peer.text, as: UTF8.self)),
+                ("listener", listener),
+            ]
+        )
     }
 
     func outOfMemory(_ peer: Peer) {

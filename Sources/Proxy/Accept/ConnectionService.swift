@@ -10,7 +10,7 @@ package protocol ConnectionService: AnyObject {
     func reject(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?)
     /// A caller went beyond a limit of HTTP/2.
     func exceeded(_ limit: HTTP2Limit, by peer: Peer)
-    /// A caller took none of the last bytes that waited for it.
+    /// Called when a connection of HTTP/1.1 ends because its caller took nothing of what waited for it.
     func stalled(_ peer: Peer)
     /// A caller did not finish a head for which there is no memory.
     func outOfMemory(_ peer: Peer)
@@ -18,10 +18,14 @@ package protocol ConnectionService: AnyObject {
     func tlsFailed(_ reason: String, with peer: Peer)
     /// How long a head may take to arrive; nil for ever.
     var headTimeout: Duration? { get }
+    /// The longest pause in a request body that its caller owes; no limit if nil.
+    var bodyTimeout: Duration? { get }
     /// How long a connection may be idle; nil for ever.
     var idleTimeout: Duration? { get }
-    /// How long a caller may take nothing of what waits for it; nil for ever.
+    /// How long a caller may take nothing of the last bytes on a connection; nil for ever.
     var stalledTimeout: Duration? { get }
+    /// How long a caller may take nothing of a response that goes on; no limit if nil.
+    var unreadTimeout: Duration? { get }
     /// What is taken in of a caller.
     var limits: HTTPLimits { get }
     /// Whether a connection without a call is closed for a new one where there are too many.
@@ -35,6 +39,9 @@ package protocol ConnectionService: AnyObject {
 extension ConnectionService {
     /// It is not; the new one is rejected.
     package var makesRoom: Bool { false }
+
+    /// That of the last bytes.
+    package var unreadTimeout: Duration? { stalledTimeout }
 
     /// They do not.
     package var asksForUnits: Bool { false }

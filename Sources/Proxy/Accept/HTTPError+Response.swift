@@ -8,7 +8,7 @@ extension HTTPError {
         switch self {
         case .connect, .upgrade, .version, .http2Preface: .unimplemented
         case .headTooLarge, .tooManyFields, .longFieldName, .outOfMemory: .resourceExhausted
-        case .headTimeout: .deadlineExceeded
+        case .headTimeout, .bodyTimeout: .deadlineExceeded
         default: .invalidArgument
         }
     }
@@ -19,6 +19,7 @@ extension HTTPError {
         case .headTooLarge: .head
         case .tooManyFields: .fields
         case .headTimeout: .headTimeout
+        case .bodyTimeout: .bodyTimeout
         default: nil
         }
     }
@@ -53,6 +54,7 @@ extension HTTPError {
         case .headTooLarge: "head_too_large"
         case .tooManyFields: "too_many_fields"
         case .headTimeout: "head_timeout"
+        case .bodyTimeout: "body_timeout"
         case .outOfMemory: "out_of_memory"
         case .unexpectedBytes: "unexpected_bytes"
         case .http2Message: "http2_message"

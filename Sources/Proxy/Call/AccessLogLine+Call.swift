@@ -36,6 +36,10 @@ extension AccessLogLine {
         let elapsed = now - record.stages.arrived
         field("phase", text: call.ledger.current.name)
         field("elapsed_ms", milliseconds: elapsed)
+        if let stall = call.stall(at: now), now - stall.since >= .second {
+            field("stalled", text: stall.reason.name)
+            field("stalled_ms", milliseconds: now - stall.since)
+        }
         field("attempts", number: record.attempts)
         if record.status > 0 { field("status", number: record.status) }
         field("request_bytes", number: record.requestBytes)
@@ -170,6 +174,18 @@ extension AccessLogLine {
         case .interceptor(let name): field("decided_by", text: Array("interceptor:\(name)".utf8).span)
         }
         if !record.message.isEmpty { field("message", text: call.shownMessage.span) }
+    }
+}
+
+extension Stall.Reason {
+    /// What a call waits for.
+    fileprivate var name: StaticString {
+        switch self {
+        case .requestBody: "request_body"
+        case .response: "response"
+        case .connection: "connection"
+        case .silence: "silence"
+        }
     }
 }
 

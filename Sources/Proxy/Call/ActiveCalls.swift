@@ -11,11 +11,7 @@ extension Worker {
     /// The calls under way, the oldest first: when each arrived, and a line of JSON.
     package var activeCalls: [(time: Instant, text: [UInt8])] {
         var calls: [Call] = []
-        for acceptor in allAcceptors {
-            acceptor.forEachCall { call in
-                if !call.isOver { calls.append(call) }
-            }
-        }
+        forEachCall { calls.append($0) }
         let formatter = TimestampFormatter()
         let queue = ByteQueue()
         return calls.sorted { $0.startTime < $1.startTime }.prefix(Self.maxActiveCalls).map { call in
@@ -26,6 +22,13 @@ extension Worker {
             queue.removeAll()
             return (call.startTime, text)
         }
+    }
+}
+
+extension Worker {
+    /// Calls `body` with each call in progress.
+    func forEachCall(_ body: (Call) -> Void) {
+        for acceptor in allAcceptors { acceptor.forEachCall(body) }
     }
 }
 

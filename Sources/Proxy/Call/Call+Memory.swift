@@ -49,7 +49,7 @@ extension Call {
     }
 
     /// Since when there is no connection for what has left the chain.
-    private var connectingSince: Instant {
+    var connectingSince: Instant {
         let isConnecting =
             upstreamLeg.isForwarded && acceptsRequest && !upstreamLeg.isConnected
         return isConnecting ? ledger.since : .max

@@ -68,7 +68,7 @@ extension UpstreamError {
         case .connect: "connection_refused"
         case .security: "tls_protocol_error"
         case .connectTimeout: "connection_timeout"
-        case .tooManyWaiting: "connection_limit_reached"
+        case .tooManyWaiting, .waitTimeout: "connection_limit_reached"
         case .firstByteTimeout, .attemptTimeout, .callTimeout, .stalled: "http_response_timeout"
         case .lost, .noRoom, .reset, .unprocessed: "connection_terminated"
         case .cutOff: "http_response_incomplete"

@@ -57,6 +57,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var ledger: TimeLedger
     /// What its interceptors have done that is worth telling.
     var trace: DecisionTrace?
+    /// How long its bodies have not moved, as far as was looked.
+    var movement = BodyMovement()
     /// Whether its hooks are timed.
     let isTimed: Bool
     /// Measures the messages of the request, where somebody wants to know.

@@ -151,6 +151,9 @@ final class RESTRequestReader: HTTPStreamUser {
     var isBehind: Bool { call.isBehind }
     var heldBytes: Int { call.heldBytes + stream.responseBytes + (body?.capacity ?? 0) }
     var waitsSince: Instant { min(call.waitsSince, stream.responseWaitsSince, body == nil ? .max : bodyCame) }
+
+    func bodyWaitsSince(at now: Instant) -> Instant { call.bodyWaitsSince(at: now, bytes: body?.count ?? 0) }
+    func wentUnread() { call.wentUnread() }
     func releaseSpares() { call.releaseSpares() }
     func shed() { call.shed() }
 }

@@ -128,6 +128,8 @@ final class RESTResponseStream: HTTPStream {
     var queuedBytes: Int { stream?.queuedBytes ?? 0 }
     var isCrowded: Bool { stream?.isCrowded ?? false }
     var heldBytes: Int { (stream?.heldBytes ?? 0) + responseBytes }
+    var isPaused: Bool { stream?.isPaused ?? false }
+    var hasContinued: Bool { stream?.hasContinued ?? true }
     var waitsSince: Instant { min(stream?.waitsSince ?? .max, responseWaitsSince) }
 
     /// How many bytes are set aside here.

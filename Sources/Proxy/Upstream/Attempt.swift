@@ -88,6 +88,9 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     /// Whether the attempt has got its connection, or needs none.
     var isConnected: Bool { connection != nil || isServed }
 
+    /// Whether the attempt holds a connection of one version.
+    func holdsConnection(_ version: HTTPVersion) -> Bool { !isOver && connection?.version == version }
+
     /// Ends the attempt; the call is told nothing any more.
     func cancel() {
         count(hedge: .lost)

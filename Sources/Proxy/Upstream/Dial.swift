@@ -5,7 +5,9 @@ internal import HTTP
 internal import Time
 
 /// The making of one connection: finds the addresses and tries them in turn.
-final class Dial: UpstreamConnection.Owner {
+///
+/// A dial begins at the end of the turn in which a call needs it: a call that ends in the same turn needs none.
+final class Dial: UpstreamConnection.Owner, EndOfTurn {
     private let pool: Pool
     private let upstream: Upstream
     /// Where it leads to; none if the name of the upstream says so.
@@ -17,6 +19,8 @@ final class Dial: UpstreamConnection.Owner {
     private var roomTimer: Timer?
     /// When its steps were over, as far as they were.
     private(set) var times: ConnectionTimes
+    /// Whether the dial has begun.
+    private(set) var hasBegun = false
     /// Whether it is known where the connection leads to.
     private var isResolved = false
     /// How often it has been waited for a descriptor.
@@ -35,7 +39,10 @@ final class Dial: UpstreamConnection.Owner {
         timer = Timer(on: upstream.context.loop.timers) { [unowned self] in timedOut() }
     }
 
-    func start() {
+    func endOfTurn() {
+        guard timer != nil else { return }
+        hasBegun = true
+        times = ConnectionTimes(at: upstream.context.loop.now)
         timer?.arm(after: upstream.settings.timeouts.connect)
         if let place {
             addresses = [place]

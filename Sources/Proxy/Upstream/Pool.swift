@@ -18,7 +18,7 @@ final class Pool: UpstreamConnection.Owner {
     /// The connections that can begin another exchange; the last one is taken first, and those come first that hold much for
     /// calls which do not take it.
     private var available: [UpstreamConnection] = []
-    private var waiting: [any ConnectionSeeker] = []
+    private var waiting = WaitingSeekers()
     private var dials: [Dial] = [] {
         didSet { upstream.noteDials(dials.count - oldValue.count, version) }
     }
@@ -38,6 +38,9 @@ final class Pool: UpstreamConnection.Owner {
     private var backoff: (pauses: ConnectBackoff, error: UpstreamError)?
     private var retryTimer: Timer?
     private var waitTimer: Timer?
+    private var roomTimer: Timer?
+    /// How often stalled calls are looked for while calls wait for their connections.
+    private static let roomInterval = 100 * Duration.millisecond
 
     init(_ version: HTTPVersion, of upstream: Upstream, at place: UpstreamAddress) {
         self.version = version
@@ -50,6 +53,7 @@ final class Pool: UpstreamConnection.Owner {
         restTimer?.cancel()
         retryTimer?.cancel()
         waitTimer?.cancel()
+        roomTimer?.cancel()
     }
 
     /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
@@ -66,18 +70,21 @@ final class Pool: UpstreamConnection.Owner {
         // A call whose connection is being made waits for that alone, not for another call to end.
         let queued = waiting.count - (backoff == nil ? dials.count * callsPerDial : 0)
         guard queued < upstream.settings.limits.waiting || mayDial else { return attempt.failed(.tooManyWaiting) }
-        waiting.append(attempt)
-        if backoff != nil { armWaitTimer() }
+        waiting.append(attempt, until: waitEnd(of: attempt))
         dialIfNeeded()
+        if backoff != nil || waitTimer?.isArmed != true { armWaitTimer() }
+        seekRoom(after: .zero)
     }
 
-    /// The attempt waits no more.
+    /// Removes an attempt that waits no more.
+    ///
+    /// A dial that has begun is kept for the next call. If it ended with its caller, each call that is reset would cost the
+    /// upstream a connection.
     func withdraw(_ attempt: any ConnectionSeeker) {
         let before = waiting.count
-        waiting.removeAll { $0 === attempt }
-        guard waiting.count < before, dials.count > dialsNeeded else { return }
-        // One goes on: among several addresses it is worth knowing whether that can be connected to.
-        if upstream.balancer == nil || dials.count > 1 { dials.removeLast().cancel() }
+        waiting.remove(attempt)
+        guard waiting.count < before else { return }
+        while dials.count > dialsNeeded, dials.last?.hasBegun == false { dials.removeLast().cancel() }
     }
 
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.
@@ -91,8 +98,7 @@ final class Pool: UpstreamConnection.Owner {
 
     /// Gives those that wait away, since they are to be served otherwise.
     func removeWaiting() -> [any ConnectionSeeker] {
-        let taken = waiting
-        waiting = []
+        let taken = waiting.removeAll()
         for dial in dials { dial.cancel() }
         dials = []
         return taken
@@ -160,7 +166,7 @@ final class Pool: UpstreamConnection.Owner {
     private func startDial() {
         let dial = Dial(for: self, of: upstream, at: place.address)
         dials.append(dial)
-        dial.start()
+        upstream.context.atEndOfTurn(dial)
     }
 
     func finished(_ dial: Dial, _ result: Result<UpstreamConnection, UpstreamError>) {
@@ -178,7 +184,7 @@ final class Pool: UpstreamConnection.Owner {
         case .failure(.security(_, .noCommonProtocol)) where version == .http1:
             upstream.speaks(.http2, insteadOf: self, at: place)
         case .failure(let error):
-            for seeker in waiting { (seeker as? Attempt)?.failedTimes = dial.times }
+            for seeker in waiting.all { (seeker as? Attempt)?.failedTimes = dial.times }
             fail(error)
         }
     }
@@ -194,8 +200,7 @@ final class Pool: UpstreamConnection.Owner {
         if upstream.settings.connectWait != nil, error.isLackOfConnectivity { return waitForConnectivity(error) }
         endBackoff()
         let count = max(0, min(callsPerDial, waiting.count - dials.count * callsPerDial))
-        let failed = waiting.prefix(count)
-        waiting.removeFirst(count)
+        let failed = waiting.removeFirst(count)
         // They may come back at once.
         for attempt in failed { attempt.failed(error) }
         dialIfNeeded()
@@ -224,30 +229,70 @@ final class Pool: UpstreamConnection.Owner {
         retryTimer = timer
         if let backoff { timer.arm(at: backoff.pauses.retryAt) }
         let maxWaiting = upstream.settings.limits.waiting + dials.count * callsPerDial
-        let excess = waiting.suffix(max(0, waiting.count - maxWaiting))
-        waiting.removeLast(excess.count)
+        let excess = waiting.removeLast(max(0, waiting.count - maxWaiting))
         for attempt in excess { attempt.failed(error) }
         failOverdue()
     }
 
-    /// Those fail that have waited long enough, with what kept them waiting.
+    /// Fails the attempts that have waited long enough: for connectivity, or for a connection that is in use.
     private func failOverdue() {
-        guard let error = backoff?.error else { return }
         let now = upstream.context.loop.now
-        let overdue = waiting.prefix { $0.waitsUntil <= now }
-        waiting.removeFirst(overdue.count)
+        guard let error = backoff?.error else {
+            // A dial has its own time limit, for each of its addresses.
+            return fail(waiting.removeEnded(at: now, exceptFirst: waiting.count - unserved), .waitTimeout)
+        }
+        let overdue = waiting.all.prefix { $0.waitsUntil <= now }.count
+        let failed = waiting.removeFirst(overdue)
         while dials.count > dialsNeeded { dials.removeLast().cancel() }
+        fail(failed, error)
+    }
+
+    private func fail(_ seekers: [any ConnectionSeeker], _ error: UpstreamError) {
         // They may come back at once.
-        for attempt in overdue { attempt.failed(error) }
+        for seeker in seekers { seeker.failed(error) }
         armWaitTimer()
     }
 
-    /// The one that came first has waited long enough before the others.
+    /// Returns the time at which an attempt that begins to wait now gives up.
+    private func waitEnd(of seeker: any ConnectionSeeker) -> Instant {
+        let timeouts = upstream.settings.timeouts
+        guard let connect = timeouts.connect, let waiting = timeouts.waiting else { return .max }
+        let end = upstream.context.loop.now.adding(saturating: connect).adding(saturating: waiting)
+        return upstream.settings.connectWait == nil ? end : max(end, seeker.waitsUntil)
+    }
+
     private func armWaitTimer() {
         guard let first = waiting.first else { return }
+        // Those that a dial is for stay when their time is over, and are looked at again.
+        let again = upstream.context.loop.now + Self.roomInterval
+        let end = backoff == nil ? max(waiting.firstEnd, again) : first.waitsUntil
+        guard end < .max else { return }
         let timer = waitTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in failOverdue() }
         waitTimer = timer
-        timer.arm(at: first.waitsUntil)
+        timer.arm(at: end)
+    }
+
+    // MARK: Stalled calls
+
+    /// Looks for stalled calls if attempts wait for connections in use, of which none is being made.
+    private func seekRoom(after delay: Duration) {
+        guard backoff == nil, unserved > 0, roomTimer?.isArmed != true else { return }
+        let timer = roomTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in makeRoom() }
+        roomTimer = timer
+        timer.arm(after: delay)
+    }
+
+    /// The number of waiting attempts that no dial is for.
+    private var unserved: Int { max(0, waiting.count - dials.count * callsPerDial) }
+
+    private func makeRoom() {
+        let unserved = unserved
+        guard backoff == nil, unserved > 0 else { return }
+        let request = RoomRequest(upstream: upstream, version: version, waiting: waiting.all, count: unserved) {
+            [unowned self] in waiting.moveToFront($0)
+        }
+        upstream.makeRoom(request)
+        seekRoom(after: Self.roomInterval)
     }
 
     /// Somebody can be connected to.
@@ -259,6 +304,7 @@ final class Pool: UpstreamConnection.Owner {
         backoff = nil
         retryTimer?.disarm()
         waitTimer?.disarm()
+        armWaitTimer()
         return true
     }
 

@@ -204,6 +204,9 @@ public final class Upstream {
         if version == .http1 { http1Dials += count } else { http2Dials += count }
     }
 
+    /// Ends stalled calls that hold connections others wait for.
+    func makeRoom(_ request: RoomRequest) { events.makeRoom(request) }
+
     // MARK: Several addresses
 
     /// Something has become of an address, which people should know.

@@ -20,6 +20,8 @@ public enum UpstreamError: Error {
     case connectTimeout
     /// As many calls wait for a connection as may.
     case tooManyWaiting
+    /// No connection was free in `timeouts.waiting`.
+    case waitTimeout
     /// No response began in `timeouts.first_byte`.
     case firstByteTimeout
     /// The attempt did not end in its time.
@@ -108,6 +110,8 @@ public enum UpstreamError: Error {
             RPCError(.unavailable, "upstream \(upstream): no connection within timeouts.connect")
         case .tooManyWaiting:
             RPCError(.resourceExhausted, "upstream \(upstream): limits.waiting is reached", httpStatus: 503)
+        case .waitTimeout:
+            RPCError(.unavailable, "upstream \(upstream): no connection was free within timeouts.waiting")
         case .firstByteTimeout:
             RPCError(.deadlineExceeded, "upstream \(upstream): no response within timeouts.first_byte")
         case .attemptTimeout:
@@ -180,6 +184,7 @@ public enum UpstreamError: Error {
     var limit: LimitLabel? {
         switch self {
         case .tooManyWaiting: .waiting
+        case .waitTimeout: .waitingTimeout
         case .requestTooLarge: .head
         case .badResponse(let error): error.limit
         case .untranslatedRequest(let error), .untranslatedResponse(let error):
@@ -191,7 +196,7 @@ public enum UpstreamError: Error {
     /// How the attempt is counted.
     var result: AttemptResult {
         switch self {
-        case .unknownHost, .connect, .tooManyWaiting: .connectFailed
+        case .unknownHost, .connect, .tooManyWaiting, .waitTimeout: .connectFailed
         case .security: .tlsFailed
         case .connectTimeout: .connectTimeout
         case .firstByteTimeout, .attemptTimeout, .callTimeout, .stalled: .timeout

@@ -10,6 +10,8 @@ struct UpstreamEvents {
     let shareReached: () -> Void
     /// Counts a look-up that found more addresses than `limits.addresses`.
     let addressesExceeded: () -> Void
+    /// Ends stalled calls that hold connections others wait for.
+    var makeRoom: (RoomRequest) -> Void = { _ in }
 
     /// The counters of one of Martlet's own upstreams, which is not in the metrics.
     static var uncounted: UpstreamEvents {

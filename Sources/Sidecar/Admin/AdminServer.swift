@@ -8,7 +8,11 @@ internal import Time
 final class AdminServer: ConnectionService {
     let headTimeout: Duration? = 10 * .second
     let idleTimeout: Duration? = 60 * .second
+    /// The pages read no body.
+    let bodyTimeout: Duration? = nil
     let stalledTimeout: Duration? = 60 * .second
+    /// An operator who follows calls may stop reading for a while: the lines are bounded and drop.
+    let unreadTimeout: Duration? = 3600 * .second
     let limits = HTTPLimits(head: 16 * 1024, fields: 100, streams: 8)
     /// Callers that say nothing keep no operator, and no probe, from looking.
     let makesRoom = true

@@ -98,9 +98,15 @@ struct StatusPage {
         [
             memory,
             "connections: \(report.connections)",
-            "calls in flight: \(report.counters.inFlight)",
+            "calls in flight: \(report.counters.inFlight)\(stalled)",
             "log lines dropped: \(report.counters.logLinesDropped)",
         ]
+    }
+
+    /// The calls that wait for their callers, or for a connection.
+    private var stalled: String {
+        guard report.stalled.count > 0 else { return "" }
+        return ", \(report.stalled.count) stalled, the longest for \(Self.rounded(report.stalled.longest))"
     }
 
     private static func counted(_ count: Int, _ noun: String) -> String {

@@ -70,7 +70,17 @@ struct CallsCommand {
                 "  \(part)\(part == "request" ? " " : "") \(bar) \(Int(bytes / length * 100)) % of \(Int(length)) bytes"
         }
         let rate = bodies.isEmpty ? [] : ["  \(Int(number(call["bytes_per_s"]))) bytes/s"]
-        return [title + target(of: call)] + bodies + rate
+        return [title + target(of: call)] + stall(of: call) + bodies + rate
+    }
+
+    /// What a call that is under way waits for.
+    private static func stall(of call: JSONValue) -> [String] {
+        let words = [
+            "request_body": "no byte of the request", "response": "the caller reads nothing",
+            "connection": "no connection", "silence": "silent",
+        ]
+        guard let text = call["stalled"]?.string.flatMap({ words[$0] }) else { return [] }
+        return ["  \(text) for \(milliseconds(number(call["stalled_ms"])))"]
     }
 
     /// Where a call goes, or has gone.

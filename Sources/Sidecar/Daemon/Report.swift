@@ -1,6 +1,7 @@
 internal import Events
 internal import Proxy
 internal import Telemetry
+internal import Time
 
 /// What all workers say about themselves, in one.
 struct Report: Sendable {
@@ -11,6 +12,8 @@ struct Report: Sendable {
     var generations: [GenerationUsage] = []
     /// Why connections could not be made of late, by the name of the upstream.
     var connectErrors: [String: String] = [:]
+    /// The number of calls that have stalled, and for how long at most.
+    var stalled = (count: 0, longest: Duration.zero)
     /// What there is at the addresses of upstreams.
     var addresses: [AddressUsage] = []
 
@@ -24,6 +27,7 @@ struct Report: Sendable {
         liveGenerations = worker.liveGenerations
         generations = worker.generations
         connectErrors = worker.connectErrors
+        stalled = worker.stalledCalls
         addresses = worker.addressUsage
     }
 
@@ -34,6 +38,7 @@ struct Report: Sendable {
         liveGenerations = max(liveGenerations, other.liveGenerations)
         generations = GenerationUsage.merged(generations + other.generations)
         connectErrors.merge(other.connectErrors) { first, _ in first }
+        stalled = (stalled.count + other.stalled.count, max(stalled.longest, other.stalled.longest))
         addresses += other.addresses
     }
 }

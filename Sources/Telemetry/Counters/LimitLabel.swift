@@ -6,10 +6,16 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case fields
     /// A head did not arrive in time.
     case headTimeout
+    /// Nothing came of a request's body for longer than allowed.
+    case bodyTimeout
     /// A listener had as many connections as allowed.
     case connections
     /// As many calls as allowed were waiting for a connection.
     case waiting
+    /// A call has waited for a connection for longer than allowed.
+    case waitingTimeout
+    /// A call that had stalled ended for one that waited, as an upstream had as many connections as allowed.
+    case upstreamConnections
     /// The process had no file descriptor left.
     case descriptors
     /// A message of a request was larger than allowed.
@@ -22,7 +28,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case suspension
     /// An interceptor that limits calls by a key had no room for another value of it.
     case keys
-    /// A caller took none of the last bytes that waited for it on a connection that was to be closed.
+    /// A caller of HTTP/1.1 read nothing of what waited for it, for longer than allowed.
     case stalled
     /// A call has waited for the fetch of another for longer than a cache allows.
     case cacheWait
@@ -57,8 +63,11 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .head: "head"
         case .fields: "fields"
         case .headTimeout: "head_timeout"
+        case .bodyTimeout: "body_timeout"
         case .connections: "connections"
         case .waiting: "waiting"
+        case .waitingTimeout: "waiting_timeout"
+        case .upstreamConnections: "upstream_connections"
         case .descriptors: "descriptors"
         case .requestMessage: "request_message"
         case .responseMessage: "response_message"

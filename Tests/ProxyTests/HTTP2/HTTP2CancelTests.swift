@@ -112,6 +112,23 @@ import Testing
         }
     }
 
+    @Test(arguments: ["http", "h2c"])
+    func `calls that are reset as they begin cost the upstream no connection`(_ scheme: String) {
+        let yaml = """
+            listen: 127.0.0.1:8080
+            upstream: \(scheme)://127.0.0.1:9000
+            """
+        runProxy(yaml) { harness in
+            let caller = harness.http2Caller()
+            let streams = stride(from: 1, to: 1801, by: 2)
+            let flood = streams.flatMap { Frame.get($0, "/p").bytes + Frame.reset($0, .cancel).bytes }
+            caller.peer.send(flood)
+            harness.settle()
+            #expect(harness.livingCalls == 0)
+            #expect(harness.upstream().connects <= 1)
+        }
+    }
+
     @Test(arguments: Transport.allCases)
     func `a stream that breaks the protocol in the middle cancels its call`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in

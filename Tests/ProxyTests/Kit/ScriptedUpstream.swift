@@ -32,6 +32,9 @@ final class ScriptedUpstream {
         return waiting.removeFirst()
     }
 
+    /// The connections that have not been accepted.
+    var unaccepted: [ScriptedPeer] { waiting }
+
     /// Nobody connects.
     func expectNobody(sourceLocation: SourceLocation = #_sourceLocation) {
         harness.settle()
