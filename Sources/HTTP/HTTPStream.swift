@@ -83,6 +83,8 @@ package protocol HTTPStream: AnyObject {
     var waitsSince: Instant { get }
     /// Whether the user has paused the stream, or has still to receive bytes from before.
     var isPaused: Bool { get }
+    /// Whether the end of the message has come and waits for the user, behind what the user has still to receive.
+    var holdsEnd: Bool { get }
     /// Whether a caller that asked for `100 Continue` has been sent it; true also if no caller asks.
     var hasContinued: Bool { get }
     /// Whether the response is complete and the rest of the request is still passed on.
@@ -93,6 +95,7 @@ package protocol HTTPStream: AnyObject {
 
 extension HTTPStream {
     package var isPaused: Bool { false }
+    package var holdsEnd: Bool { false }
     package var hasContinued: Bool { true }
     package var isReadOn: Bool { false }
 }

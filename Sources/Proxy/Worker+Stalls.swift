@@ -8,7 +8,9 @@ package import Time
 /// What stalled calls hold that others need, and how many there are.
 extension Worker {
     /// Ends stalled calls that hold connections others wait for.
-    func makeRoom(_ request: RoomRequest) {
+    ///
+    /// - Returns: the time since when the first of the calls stalls that are left with connections; `.max` if none does.
+    func makeRoom(_ request: RoomRequest) -> Instant {
         let now = context.loop.now
         var holders: [RoomRequest.Holder] = []
         var held: [RoomRequest.Owner: Int] = [:]
@@ -21,9 +23,11 @@ extension Worker {
             guard let stall = call.stall(at: now) else { return }
             holders.append(RoomRequest.Holder(call: call, owner: owner, stall: stall))
         }
-        let (ended, first) = request.choice(among: holders, held: held, at: now)
-        guard !ended.isEmpty else { return }
-        request.putFirst(first)
+        let (ended, preferred) = request.choice(among: holders, held: held, at: now)
+        let left = holders.filter { holder in !ended.contains { $0 === holder.call } && holder.stall.reason != .silence }
+        let first = left.reduce(.max) { min($0, $1.stall.since) }
+        guard !ended.isEmpty else { return first }
+        request.putFirst(preferred)
         let name = request.upstream.settings.name
         let text = "upstream \(name): limits.connections is reached, and the call has stalled"
         for call in ended where !call.isOver {
@@ -35,6 +39,7 @@ extension Worker {
             about: name,
             [("upstream", name), ("calls", "\(ended.count)"), ("waiting", "\(request.waiting.count)")]
         )
+        return first
     }
 
     /// The number of calls that have stalled for a second, and the longest time.

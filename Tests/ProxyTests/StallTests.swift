@@ -188,8 +188,6 @@ import Time
             for index in 0..<count {
                 http2.send(.say(2 * index + 1, "text/plain", ("content-length", "10")), .data(2 * index + 1, "abc"))
             }
-            harness.pass(.milliseconds(1000))
-            harness.pass(.milliseconds(1000))
             let caller = harness.caller()
             caller.send(get)
             let isServed = (0..<50).contains { _ in
@@ -197,7 +195,11 @@ import Time
                 return harness.upstream().hasReceived("GET /pkg.Service/Look ")
             }
             #expect(isServed)
-            #expect(harness.hits("upstream_connections") >= count)
+            #expect(harness.hits("waiting") == 0)
+            harness.passInSteps(80)
+            #expect(harness.livingCalls == 1)
+            let ended = ["upstream_connections", "body_timeout", "waiting_timeout"].map { harness.hits($0) }
+            #expect(ended.reduce(0, +) == 2 * count)
         }
     }
 
@@ -233,6 +235,24 @@ import Time
             #expect(isServed)
             #expect(harness.livingCalls == 4)
             #expect(harness.hits("upstream_connections") == 1)
+        }
+    }
+
+    @Test func `silent streams of one user that also fill the queue make room for another user`() {
+        runProxy(Self.unix.replacing("connections: 4", with: "connections: 2, waiting: 2")) { harness in
+            beginStreams(harness, 2)
+            let user = Peer(address: nil, credentials: PeerCredentials(uid: 1000, gid: 1000))
+            for _ in 0..<3 { harness.caller(on: "unix:@martlet-test", as: user).send(Self.stream) }
+            harness.pass(.milliseconds(20))
+            #expect((harness.livingCalls, harness.hits("waiting")) == (4, 1))
+            let other = Peer(address: nil, credentials: PeerCredentials(uid: 1001, gid: 1001))
+            harness.caller(on: "unix:@martlet-test", as: other).send(get)
+            let isServed = (0..<50).contains { _ in
+                harness.pass(.milliseconds(20))
+                return harness.upstream().hasReceived("GET /pkg.Service/Look ")
+            }
+            #expect(isServed)
+            #expect(harness.hits("waiting") == 2)
         }
     }
 

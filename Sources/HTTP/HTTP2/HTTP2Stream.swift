@@ -89,6 +89,8 @@ final class HTTP2Stream: HTTPStream {
 
     var isPaused: Bool { !inbox.pauses.isEmpty || !inbox.isEmpty }
 
+    var holdsEnd: Bool { inbox.endIsWaiting }
+
     /// Whether the user has ended what it sends.
     var hasEnded: Bool { sending.rawValue >= Sending.ended.rawValue }
 

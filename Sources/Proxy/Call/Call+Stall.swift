@@ -21,6 +21,13 @@ struct Stall {
 
     let reason: Reason
     let since: Instant
+    /// Whether nothing has come since Martlet held the body back.
+    var wasHeldBack = false
+
+    /// Whether the call has not moved for longer than `patience`, or `shortPatience` after its body was held back.
+    func isLonger(than patience: Duration, _ shortPatience: Duration, at now: Instant) -> Bool {
+        since <= now - (wasHeldBack ? shortPatience : patience)
+    }
 }
 
 extension Call {
@@ -57,6 +64,9 @@ extension Call {
         return stream.hasContinued || record.requestBytes > 0 || !received.expectsContinue
     }
 
+    /// Whether the whole request has arrived, although parts of it may wait to be read.
+    var hasArrivedWhole: Bool { flows.request.hasArrived || callerLeg.stream.holdsEnd }
+
     package func wentUnread() {
         guard !isOver else { return }
         record.message = Array("the caller has read nothing of the response for timeouts.stalled".utf8)
@@ -70,7 +80,7 @@ extension Call {
         // What a REST path has sent is known to its reader alone, which notes it.
         let isNoted = callerLeg.rest != nil && owesBody && isReadingBody
         let body = isNoted ? movement.since : bodyWaitsSince(at: now)
-        if body != .max { return Stall(reason: .requestBody, since: body) }
+        if body != .max { return Stall(reason: .requestBody, since: body, wasHeldBack: movement.wasHeldBack) }
         if connectingSince != .max { return Stall(reason: .connection, since: connectingSince) }
         guard rpcProtocol.hasEnvelopes || response.headSent else { return nil }
         movement.note(record.requestBytes + record.responseBytes, at: now)

@@ -129,6 +129,7 @@ final class RESTResponseStream: HTTPStream {
     var isCrowded: Bool { stream?.isCrowded ?? false }
     var heldBytes: Int { (stream?.heldBytes ?? 0) + responseBytes }
     var isPaused: Bool { stream?.isPaused ?? false }
+    var holdsEnd: Bool { stream?.holdsEnd ?? false }
     var hasContinued: Bool { stream?.hasContinued ?? true }
     var waitsSince: Instant { min(stream?.waitsSince ?? .max, responseWaitsSince) }
 

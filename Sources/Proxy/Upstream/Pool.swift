@@ -9,17 +9,17 @@ internal import Time
 ///
 /// A connection that takes one exchange at a time leaves the list of those with room while it is used; one that takes many
 /// stays there until it is full.
-final class Pool: UpstreamConnection.Owner {
+final class Pool: UpstreamConnection.Owner, EndOfTurn {
     /// What connections of the pool are made to speak.
     let version: HTTPVersion
-    private unowned let upstream: Upstream
+    unowned let upstream: Upstream
     private unowned let place: UpstreamAddress
     private let idleTimeout: Duration?
     /// The connections that can begin another exchange; the last one is taken first, and those come first that hold much for
     /// calls which do not take it.
     private var available: [UpstreamConnection] = []
-    private var waiting = WaitingSeekers()
-    private var dials: [Dial] = [] {
+    var waiting = WaitingSeekers()
+    private(set) var dials: [Dial] = [] {
         didSet { upstream.noteDials(dials.count - oldValue.count, version) }
     }
     private(set) var open = 0 {
@@ -35,12 +35,11 @@ final class Pool: UpstreamConnection.Owner {
     private static let rest = Duration.second
 
     /// None could be connected to of late; only where calls wait for that.
-    private var backoff: (pauses: ConnectBackoff, error: UpstreamError)?
+    private(set) var backoff: (pauses: ConnectBackoff, error: UpstreamError)?
     private var retryTimer: Timer?
     private var waitTimer: Timer?
-    private var roomTimer: Timer?
-    /// How often stalled calls are looked for while calls wait for their connections.
-    private static let roomInterval = 100 * Duration.millisecond
+    var roomTimer: Timer?
+    var roomLook = RoomLook()
 
     init(_ version: HTTPVersion, of upstream: Upstream, at place: UpstreamAddress) {
         self.version = version
@@ -69,11 +68,13 @@ final class Pool: UpstreamConnection.Owner {
         }
         // A call whose connection is being made waits for that alone, not for another call to end.
         let queued = waiting.count - (backoff == nil ? dials.count * callsPerDial : 0)
-        guard queued < upstream.settings.limits.waiting || mayDial else { return attempt.failed(.tooManyWaiting) }
+        guard queued < upstream.settings.limits.waiting || mayDial || mayWait(attempt, beyond: queued) else {
+            return attempt.failed(.tooManyWaiting)
+        }
         waiting.append(attempt, until: waitEnd(of: attempt))
         dialIfNeeded()
         if backoff != nil || waitTimer?.isArmed != true { armWaitTimer() }
-        seekRoom(after: .zero)
+        seekRoom()
     }
 
     /// Removes an attempt that waits no more.
@@ -118,7 +119,7 @@ final class Pool: UpstreamConnection.Owner {
     // MARK: Dialing
 
     /// How many calls a connection that is being made is expected to serve.
-    private var callsPerDial: Int { version == .http1 ? 1 : upstream.settings.limits.streams }
+    var callsPerDial: Int { version == .http1 ? 1 : upstream.settings.limits.streams }
 
     private var dialsNeeded: Int { (waiting.count + callsPerDial - 1) / callsPerDial }
 
@@ -228,7 +229,6 @@ final class Pool: UpstreamConnection.Owner {
         let timer = retryTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in dialIfNeeded() }
         retryTimer = timer
         if let backoff { timer.arm(at: backoff.pauses.retryAt) }
-        let maxWaiting = upstream.settings.limits.waiting + dials.count * callsPerDial
         let excess = waiting.removeLast(max(0, waiting.count - maxWaiting))
         for attempt in excess { attempt.failed(error) }
         failOverdue()
@@ -247,7 +247,7 @@ final class Pool: UpstreamConnection.Owner {
         fail(failed, error)
     }
 
-    private func fail(_ seekers: [any ConnectionSeeker], _ error: UpstreamError) {
+    func fail(_ seekers: [any ConnectionSeeker], _ error: UpstreamError) {
         // They may come back at once.
         for seeker in seekers { seeker.failed(error) }
         armWaitTimer()
@@ -264,35 +264,12 @@ final class Pool: UpstreamConnection.Owner {
     private func armWaitTimer() {
         guard let first = waiting.first else { return }
         // Those that a dial is for stay when their time is over, and are looked at again.
-        let again = upstream.context.loop.now + Self.roomInterval
+        let again = upstream.context.loop.now + RoomLook.interval
         let end = backoff == nil ? max(waiting.firstEnd, again) : first.waitsUntil
         guard end < .max else { return }
         let timer = waitTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in failOverdue() }
         waitTimer = timer
         timer.arm(at: end)
-    }
-
-    // MARK: Stalled calls
-
-    /// Looks for stalled calls if attempts wait for connections in use, of which none is being made.
-    private func seekRoom(after delay: Duration) {
-        guard backoff == nil, unserved > 0, roomTimer?.isArmed != true else { return }
-        let timer = roomTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in makeRoom() }
-        roomTimer = timer
-        timer.arm(after: delay)
-    }
-
-    /// The number of waiting attempts that no dial is for.
-    private var unserved: Int { max(0, waiting.count - dials.count * callsPerDial) }
-
-    private func makeRoom() {
-        let unserved = unserved
-        guard backoff == nil, unserved > 0 else { return }
-        let request = RoomRequest(upstream: upstream, version: version, waiting: waiting.all, count: unserved) {
-            [unowned self] in waiting.moveToFront($0)
-        }
-        upstream.makeRoom(request)
-        seekRoom(after: Self.roomInterval)
     }
 
     /// Somebody can be connected to.

@@ -204,8 +204,8 @@ public final class Upstream {
         if version == .http1 { http1Dials += count } else { http2Dials += count }
     }
 
-    /// Ends stalled calls that hold connections others wait for.
-    func makeRoom(_ request: RoomRequest) { events.makeRoom(request) }
+    /// Ends stalled calls that hold connections others wait for; returns since when the first of the others stalls.
+    func makeRoom(_ request: RoomRequest) -> Instant { events.makeRoom(request) }
 
     // MARK: Several addresses
 

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Time
 
 /// The counters of an upstream's events in the metrics.
 struct UpstreamEvents {
@@ -10,8 +11,8 @@ struct UpstreamEvents {
     let shareReached: () -> Void
     /// Counts a look-up that found more addresses than `limits.addresses`.
     let addressesExceeded: () -> Void
-    /// Ends stalled calls that hold connections others wait for.
-    var makeRoom: (RoomRequest) -> Void = { _ in }
+    /// Ends stalled calls that hold connections others wait for; returns since when the first of the others stalls.
+    var makeRoom: (RoomRequest) -> Instant = { _ in .max }
 
     /// The counters of one of Martlet's own upstreams, which is not in the metrics.
     static var uncounted: UpstreamEvents {
