@@ -24,7 +24,8 @@ extension Worker {
             holders.append(RoomRequest.Holder(call: call, owner: owner, stall: stall))
         }
         let (ended, preferred) = request.choice(among: holders, held: held, at: now)
-        let left = holders.filter { holder in !ended.contains { $0 === holder.call } && holder.stall.reason != .silence }
+        let left = holders.filter { holder in !ended.contains { $0 === holder.call } && holder.stall.reason != .silence
+        }
         let first = left.reduce(.max) { min($0, $1.stall.since) }
         guard !ended.isEmpty else { return first }
         request.putFirst(preferred)
