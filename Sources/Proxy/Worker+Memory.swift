@@ -1,24 +1,78 @@
 internal import Bytes
 internal import Events
+internal import HTTP
 internal import Telemetry
 package import Time
 
-/// What a worker does when the process holds more for calls than `limits.memory`.
+/// What a worker does when the process holds more for calls or connections than `limits.memory` allows.
 extension Worker {
     /// How long a worker waits after it has asked for relief before it asks again.
     private static let pause = 20 * Duration.millisecond
 
     /// Counts what is held, and calls `relieve` when that is too much.
     func meterMemory(relieve: @escaping () -> Void) {
+        reclaimMemory()
         let memory = context.memory
         // Relief may have ended before more was held again, and then nothing more may move that would tell of it.
         let pause = Timer(on: context.loop.timers) { if memory.isExhausted { relieve() } }
-        context.meter.changed = { count in
-            memory.add(count)
+        let relieveSeldom = {
             guard memory.isExhausted, !pause.isArmed else { return }
             pause.arm(after: Self.pause)
             relieve()
         }
+        context.reclaimer?.relieve = relieveSeldom
+        context.meter.changed = { count in
+            memory.add(count)
+            relieveSeldom()
+        }
+    }
+
+    /// Has idle connections close if connections hold too much.
+    private func reclaimMemory() {
+        guard let reclaimer = context.reclaimer else { return }
+        reclaimer.acceptors = { [unowned self] in allAcceptors }
+        reclaimer.closeIdleUpstream = { [unowned self] in openUpstreams.contains { $0.closeIdle() } }
+        reclaimer.onClose = { [unowned self] in closedForMemory($0) }
+        context.http2.meter.changed = { [memory = context.memory, unowned reclaimer] count in
+            memory.addConnections(count)
+            if count > 0 { reclaimer.checkSoon() }
+        }
+    }
+
+    /// Closes idle connections for those of another worker.
+    package func makeRoomForConnections() {
+        context.reclaimer?.makeRoom()
+    }
+
+    /// Closes idle connections while connections should release memory.
+    package func closeIdleForMemory() {
+        context.reclaimer?.checkSoon()
+    }
+
+    private func closedForMemory(_ count: Int) {
+        logLimiter.note(
+            "limits.memory is reached; closing the connections that are idle longest",
+            about: "",
+            [
+                ("closed", "\(count)"),
+                ("held", "\(context.memory.connections)"),
+                ("limit", "\(context.memory.connectionLimit)"),
+            ]
+        )
+    }
+
+    /// Reports that a connection was rejected because of memory, and no other could be closed.
+    func rejectedForMemory(listener: String) {
+        counters.limitHit(.memory)
+        logLimiter.note(
+            "limits.memory is reached, and no connection is idle; rejecting callers",
+            about: "",
+            [
+                ("held", "\(context.memory.connections)"),
+                ("limit", "\(context.memory.connectionLimit)"),
+                ("listener", listener),
+            ]
+        )
     }
 
     /// What the calls and connections hold that have been stalled for at least `patience`.
@@ -45,7 +99,7 @@ extension Worker {
                 ("calls", "\(calls)"),
                 ("bytes", "\(bytes)"),
                 ("held", "\(held)"),
-                ("limit", "\(context.memory.limit)"),
+                ("limit", "\(context.memory.callLimit)"),
             ]
         )
     }

@@ -67,6 +67,7 @@ package final class Worker {
     ///   - discard: receives what no call uses any more, to release it on another thread.
     ///   - report: receives what the daemon should log, on the worker's thread.
     ///   - askForDescriptors: has the other workers close idle connections; called on the worker's thread.
+    ///   - askForMemory: has the other workers close idle connections for memory; called on the worker's thread.
     ///   - relieveMemory: has all workers end stalled calls; called on the worker's thread.
     package convenience init(
         loop: EventLoop,
@@ -79,6 +80,7 @@ package final class Worker {
         discard: @escaping (RouteTable, Plan) -> Void,
         report: @escaping @Sendable (LogMessage) -> Void,
         askForDescriptors: @escaping () -> Void,
+        askForMemory: @escaping () -> Void,
         relieveMemory: @escaping () -> Void
     ) {
         self.init(
@@ -93,6 +95,7 @@ package final class Worker {
             discard: discard,
             report: report,
             askForDescriptors: askForDescriptors,
+            askForMemory: askForMemory,
             relieveMemory: relieveMemory
         )
         services.responseDates = ResponseDates()
@@ -112,12 +115,14 @@ package final class Worker {
         discard: @escaping (RouteTable, Plan) -> Void = { _, _ in },
         report: @escaping @Sendable (LogMessage) -> Void = { _ in },
         askForDescriptors: @escaping () -> Void = {},
+        askForMemory: @escaping () -> Void = {},
         relieveMemory: @escaping () -> Void = {}
     ) {
         self.discard = discard
         self.requestTypes = requestTypes
         let keeper = descriptors.map { DescriptorKeeper($0, loop: loop, askOthers: askForDescriptors) }
-        context = WireContext(loop: loop, memory: memory, descriptors: keeper)
+        let reclaimer = MemoryReclaimer(memory, loop: loop, askOthers: askForMemory)
+        context = WireContext(loop: loop, memory: memory, descriptors: keeper, reclaimer: reclaimer)
         turns = MessageTurns(loop)
         self.network = network
         self.destination = destination
@@ -284,6 +289,7 @@ package final class Worker {
                 if !draining.isEmpty { draining.removeAll { $0.count == 0 } }
             case .rejected: counters.limitHit(.connections)
             case .noDescriptor: rejectedForDescriptors(listener: name)
+            case .noMemory: rejectedForMemory(listener: name)
             case .outOfDescriptors: ranOutOfDescriptors(listener: name)
             case .evicted: counters.connectionEvicted(counter)
             case .tlsFailed: counters.tlsFailed(counter)
@@ -366,7 +372,7 @@ package final class Worker {
     package var addressUsage: [AddressUsage] { openUpstreams.flatMap(\.addressUsage) }
 
     /// The upstreams of the configuration, and those of the same names with other settings that older calls still use.
-    private var openUpstreams: [Upstream] {
+    var openUpstreams: [Upstream] {
         let current = Array(upstreams.values)
         var older: [ObjectIdentifier: Upstream] = [:]
         for upstream in self.older.all.flatMap(\.upstreams.values) where upstreams[upstream.settings.name] != nil {

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CNghttp2
 private import Glibc
 
@@ -33,13 +34,19 @@ final class HTTP2Memory {
     private(set) var kept = 0
     /// The fewest that were kept at once since the last trim.
     private var unused = 0
+    /// How many bytes the allocator has given in small blocks, those that are kept included.
+    private var small = 0
+    /// How many it has given in blocks that are not kept.
+    private var large = 0
+    private let meter: MemoryMeter
     /// Where sessions go.
     let sessionPages = HTTP2SessionPages()
     /// What is left of the pages of the session that is being made.
     private var room = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// Makes an empty store.
-    init() {
+    /// Makes an empty store, whose `meter` counts the bytes that sessions use.
+    init(meter: MemoryMeter = MemoryMeter()) {
+        self.meter = meter
         unsafe free = .allocate(capacity: Self.maxBlock / Self.step + 1)
         unsafe free.initialize(repeating: nil)
     }
@@ -53,6 +60,7 @@ final class HTTP2Memory {
     func trim() {
         subtract(unused)
         unused = kept
+        count()
         sessionPages.trim()
     }
 
@@ -67,8 +75,18 @@ final class HTTP2Memory {
                 unsafe free[sizeClass] = block.load(as: UnsafeMutableRawPointer?.self)
                 unsafe Glibc.free(block - Self.header)
                 kept -= sizeClass * Self.step
+                small -= sizeClass * Self.step
             }
         }
+    }
+
+    /// Has the meter know how many bytes sessions use now.
+    ///
+    /// Called when the allocator gives a block or gets one back, and by a session that ends: blocks that go from one call to
+    /// the next cost nothing. The header of a small block, and that of the allocator, are half as much as the usual block.
+    func count() {
+        let used = small - kept
+        meter.add(used + used / 2 + large - meter.bytes)
     }
 
     /// Calls `make`, which makes a session, and lays what is large of it on `sessionPages`, as far as that has room.
@@ -109,6 +127,12 @@ final class HTTP2Memory {
             if kept < unused { unused = kept }
             return unsafe block
         }
+        return unsafe allocateNew(sizeClass)
+    }
+
+    /// A block that none of those kept is: on the pages of the session that is being made, or of the allocator.
+    @inline(never)
+    private func allocateNew(_ sizeClass: Int) -> UnsafeMutableRawPointer? {
         let bytes = Self.header + sizeClass * Self.step
         if unsafe sizeClass >= free.count, unsafe bytes <= room.count {
             let home = unsafe room.count == HTTP2SessionPages.size ? Home.first : .after
@@ -117,6 +141,7 @@ final class HTTP2Memory {
             return unsafe Self.mark(start, sizeClass, home)
         }
         guard let start = unsafe malloc(bytes) else { return nil }
+        add(sizeClass)
         return unsafe Self.mark(start, sizeClass, .allocator)
     }
 
@@ -137,12 +162,22 @@ final class HTTP2Memory {
         kept += sizeClass * Self.step
     }
 
+    @inline(never)
     private func discard(_ start: UnsafeMutableRawPointer) {
         switch unsafe Home(rawValue: start.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self)) {
         case .first: unsafe sessionPages.release(start)
         case .after: break
-        case .allocator, nil: unsafe Glibc.free(start)
+        case .allocator, nil:
+            add(-(unsafe start.load(as: Int.self)))
+            unsafe Glibc.free(start)
         }
+    }
+
+    /// Counts a block of the allocator; if `sizeClass` is negative, the block goes back to it.
+    private func add(_ sizeClass: Int) {
+        let bytes = sizeClass * Self.step
+        if unsafe sizeClass.magnitude < free.count { small += bytes } else { large += bytes }
+        count()
     }
 
     private func move(_ block: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {

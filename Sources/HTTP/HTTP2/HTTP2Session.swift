@@ -105,6 +105,7 @@ package class HTTP2Session: HTTPSession {
 
     deinit {
         unsafe nghttp2_session_del(engine)
+        resources.memory.count()
     }
 
     /// Sends the settings of this side; the first thing to be done.

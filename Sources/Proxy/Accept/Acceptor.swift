@@ -7,7 +7,7 @@ internal import Time
 package final class Acceptor: ListenerOwner {
     /// What an acceptor tells of the limits it meets.
     package enum Event: Sendable {
-        case accepted, closed, rejected, noDescriptor, outOfDescriptors, evicted, tlsFailed
+        case accepted, closed, rejected, noDescriptor, noMemory, outOfDescriptors, evicted, tlsFailed
     }
 
     let context: WireContext
@@ -137,10 +137,15 @@ package final class Acceptor: ListenerOwner {
     package func accepted(_ socket: Socket, from address: SocketAddress?, mayWait: Bool) -> Bool {
         let admission = admit(socket.number, mayWait: mayWait)
         if case .waits = admission { return false }
+        if case .rejected(let limit) = admission {
+            // Before anything is made for TLS.
+            reject(socket, limit)
+            return true
+        }
         let credentials = address == nil ? socket.peerCredentials : nil
         let peer = Peer(address: address, credentials: credentials)
         if service.asksForUnits { peer.settleUnit(over: socket) }
-        serve(service.secured(socket, context: context), from: peer, admission)
+        serve(service.secured(socket, context: context), from: peer)
         return true
     }
 
@@ -156,19 +161,19 @@ package final class Acceptor: ListenerOwner {
 
     /// Takes a connection that has no descriptor.
     func accept(_ transport: any Transport, from peer: Peer) {
-        serve(transport, from: peer, admit(0, mayWait: false))
+        if case .rejected(let limit) = admit(0, mayWait: false) { return reject(transport, limit) }
+        serve(transport, from: peer)
     }
 
     private func admit(_ descriptor: Int, mayWait: Bool) -> Admission {
         guard connections.count < limit || service.makesRoom && makeRoom() else { return .rejected(.rejected) }
+        let share = service.isSecure ? ConnectionShare.handshake : ConnectionShare.plain
+        let admission = context.reclaimer?.admit(share, mayWait: mayWait) ?? .stays
+        guard admission == .stays else { return admission }
         return context.descriptors?.admit(descriptor, mayWait: mayWait) ?? .stays
     }
 
-    private func serve(_ transport: any Transport, from peer: Peer, _ admission: Admission) {
-        if case .rejected(let limit) = admission {
-            report(limit)
-            return reject(transport, limit == .noDescriptor ? Self.noDescriptor : Self.tooMany)
-        }
+    private func serve(_ transport: any Transport, from peer: Peer) {
         let connection = CallerConnection(transport, peer: peer, acceptor: self)
         connection.position = connections.count
         connections.append(connection)
@@ -184,8 +189,10 @@ package final class Acceptor: ListenerOwner {
         return true
     }
 
-    private func reject(_ transport: any Transport, _ rejection: [UInt8]) {
-        _ = transport.send(rejection.span)
+    private func reject(_ transport: any Transport, _ limit: Event) {
+        report(limit)
+        // A caller in TLS could not read it.
+        if !service.isSecure { _ = transport.send(Self.rejection(for: limit).span) }
         transport.close()
     }
 
@@ -198,10 +205,13 @@ package final class Acceptor: ListenerOwner {
     /// The connections that are open.
     var openConnections: [CallerConnection] { connections }
 
+    /// The connections without a call, also those whose next head has arrived in part.
+    var connectionsWithoutCall: [CallerConnection] { connections.filter { !$0.servesCall } }
+
     /// Whether there is a connection without a call under way.
     var hasIdle: Bool { connections.contains { $0.isIdle } }
 
-    /// An idle connection is about to be closed, since descriptors are short.
+    /// An idle connection is about to be closed, since descriptors or memory are short.
     func evicts() {
         context.descriptors?.budget.leave()
         report(.evicted)
@@ -230,6 +240,15 @@ package final class Acceptor: ListenerOwner {
 
     private static let tooMany = rejection("limits.connections is reached")
     private static let noDescriptor = rejection("out of file descriptors")
+    private static let noMemory = rejection("Martlet has reached its memory limit (limits.memory)")
+
+    private static func rejection(for limit: Event) -> [UInt8] {
+        switch limit {
+        case .noDescriptor: noDescriptor
+        case .noMemory: noMemory
+        default: tooMany
+        }
+    }
 
     private static func rejection(_ message: String) -> [UInt8] {
         let body = #"{"code":"resource_exhausted","message":"\#(message)"}"#

@@ -8,7 +8,26 @@ extension CallerConnection {
     /// Whether nothing has come yet, and the first request may be on its way, or the handshake of TLS.
     var isNew: Bool { version == nil && context.loop.now - idleSince < Self.shutdownTime }
 
-    /// Closes the connection if it is idle, since its descriptor is needed.
+    /// Whether the connection has a call with a user, or sends the end of one.
+    var servesCall: Bool {
+        var serves = isEnding
+        session?.forEachExchange { _, user in if user != nil { serves = true } }
+        return serves
+    }
+
+    /// Closes the connection unless it has a call, whatever has come of the next head, since its memory is needed.
+    ///
+    /// - Returns: false if a call has come, or the connection is closing anyway.
+    func closeWithoutCall() -> Bool {
+        guard !closeIfIdle(atOnce: true) else { return true }
+        guard let wire, !servesCall, !isEvicted else { return false }
+        isEvicted = true
+        acceptor.evicts()
+        wire.abort()
+        return true
+    }
+
+    /// Closes the connection if it is idle, since its descriptor or its memory is needed.
     ///
     /// - Parameter atOnce: whether an HTTP/2 caller is told, but not waited for.
     /// - Returns: false if a call has come, or the connection is closing anyway.

@@ -31,6 +31,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
     /// What the head that is being read counts for.
     private var headMemory = MemoryShare()
+    /// What the connection itself counts for.
+    private var share = ConnectionShare()
     private var isDiscarding = false
     private var leave: Leave
     /// Whether nothing is left to do but to send what waits.
@@ -63,6 +65,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         let timer = Timer(on: context.loop.timers) { [unowned self] in timedOut() }
         self.timer = timer
         timer.arm(after: isSecured ? service.headTimeout : service.idleTimeout)
+        share.change(to: isSecured ? ConnectionShare.handshake : ConnectionShare.plain, of: context.memory)
     }
 
     var service: any ConnectionService { acceptor.service }
@@ -187,6 +190,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
             return session
         case .http2:
             acceptor.watchForStalls()
+            share.grow(by: ConnectionShare.http2, of: context.memory)
             let resources = context.http2
             let session = HTTP2ServerSession(owner: self, output: wire.output, resources: resources, limits: limits)
             if leave.isDraining { session.drain() }
@@ -271,6 +275,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// The TLS handshake is over.
     func wireConnected(errno: Int32) {
         guard errno != 0 else {
+            share.change(to: ConnectionShare.secured, of: context.memory)
             timer?.arm(after: idleTimeout)
             return
         }
@@ -288,6 +293,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         timer?.cancel()
         discardTimer?.cancel()
         headMemory.release(to: context.memory)
+        share.release(to: context.memory)
         acceptor.remove(self)
         context.loop.keep(self)
         if let session { context.loop.keep(session) }

@@ -144,7 +144,7 @@ final class CallerService: ConnectionService {
             about: "",
             [
                 ("held", "\(worker.context.memory.used)"),
-                ("limit", "\(worker.context.memory.limit)"),
+                ("limit", "\(worker.context.memory.callLimit)"),
                 ("peer", String(decoding: peer.text, as: UTF8.self)),
                 ("listener", listener),
             ]

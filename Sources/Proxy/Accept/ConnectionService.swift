@@ -30,6 +30,8 @@ package protocol ConnectionService: AnyObject {
     var limits: HTTPLimits { get }
     /// Whether a connection without a call is closed for a new one where there are too many.
     var makesRoom: Bool { get }
+    /// Whether callers have to come in TLS.
+    var isSecure: Bool { get }
     /// Whether the systemd units of callers matter.
     var asksForUnits: Bool { get }
     /// What carries the bytes of an accepted connection: itself, or TLS over it.
@@ -42,6 +44,9 @@ extension ConnectionService {
 
     /// That of the last bytes.
     package var unreadTimeout: Duration? { stalledTimeout }
+
+    /// They do not.
+    package var isSecure: Bool { false }
 
     /// They do not.
     package var asksForUnits: Bool { false }

@@ -20,12 +20,13 @@ extension Call {
     /// Rejects the call before it has begun, since others hold all the memory that calls may hold.
     func rejectForMemory() {
         worker.counters.limitHit(.memory)
+        worker.context.reclaimer?.checkSoon()
         worker.logLimiter.note(
             "limits.memory is reached; rejecting new calls",
             about: "",
             [
                 ("held", "\(worker.context.memory.used)"),
-                ("limit", "\(worker.context.memory.limit)"),
+                ("limit", "\(worker.context.memory.callLimit)"),
             ]
         )
         fail(Self.shortage, by: .martlet)

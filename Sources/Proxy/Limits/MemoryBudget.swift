@@ -1,12 +1,16 @@
 private import Synchronization
 package import Time
 
-/// What the process holds for calls and for heads that have come in part: the same object for all workers.
+/// What the process holds for calls, for heads that have come in part and for connections: the same object for all workers.
 ///
-/// Safe on any thread. An unfinished head keeps a `MemoryShare`; what is held for calls is counted by the `MemoryMeter` of
-/// each worker.
+/// A quarter of the limit is for connections, and the rest for calls and heads, so that neither take room from the other.
+/// Connections with calls cannot be closed: if they hold more than the quarter, calls have that much less.
+///
+/// Safe on any thread. An unfinished head keeps a `MemoryShare`, and a connection a `ConnectionShare`; what is held for calls,
+/// and by nghttp2 for sessions, is counted by `MemoryMeter`s of each worker.
 package final class MemoryBudget: Sendable {
     private let held = Atomic(0)
+    private let heldByConnections = Atomic(0)
     private let maxBytes: Atomic<Int>
 
     /// Makes a budget of `limit` bytes.
@@ -20,14 +24,28 @@ package final class MemoryBudget: Sendable {
         set { maxBytes.store(newValue, ordering: .relaxed) }
     }
 
-    /// The bytes that are held.
+    /// The bytes that are held for calls and unfinished heads.
     package var used: Int { held.load(ordering: .relaxed) }
 
-    /// Whether more is held than may be: new calls have to be rejected.
-    package var isExhausted: Bool { used > limit }
+    /// The bytes that connections hold: themselves, TLS and sessions of HTTP/2.
+    package var connections: Int { heldByConnections.load(ordering: .relaxed) }
 
-    /// Whether a quarter more is held than may be.
-    package var isFarExceeded: Bool { used - limit > limit / 4 }
+    /// The bytes that are held, by connections too.
+    package var total: Int { used + connections }
+
+    /// The bytes that connections may hold.
+    package var connectionLimit: Int { limit / 4 }
+
+    /// The bytes that calls and unfinished heads may hold: what connections have no right to, and do not hold.
+    package var callLimit: Int { limit - max(connectionLimit, connections) }
+
+    // MARK: Calls
+
+    /// Whether more is held for calls than may be: new ones have to be rejected.
+    package var isExhausted: Bool { used > callLimit }
+
+    /// Whether a quarter of the limit more is held for calls than may be.
+    package var isFarExceeded: Bool { used - callLimit > limit / 4 }
 
     /// For how long nobody has to have taken anything of what a call holds for the call to be stalled, longest
     /// first; a shorter time counts only where a longer one frees too little.
@@ -37,21 +55,19 @@ package final class MemoryBudget: Sendable {
     }
 
     /// The bytes that are to be given up for there to be room for new calls again: an eighth of the limit is.
-    package var excess: Int { used - (limit - limit / 8) }
+    package var excess: Int { used - (callLimit - limit / 8) }
 
-    /// The bytes that may still be held.
-    var room: Int {
-        let (left, isUnlimited) = limit.subtractingReportingOverflow(used)
-        return isUnlimited ? .max : max(0, left)
-    }
+    /// The bytes that may still be held for calls.
+    var room: Int { max(0, callLimit - used) }
 
-    /// Adds to what is held, whether or not that is within the limit; takes away below zero.
+    /// Adds to what is held for calls, whether or not that is within the limit; takes away below zero.
     func add(_ bytes: Int) {
         held.add(bytes, ordering: .relaxed)
     }
 
-    /// The bytes from which on no head is waited for that has come in part: a quarter is left to requests that come whole.
-    private var headLimit: Int { limit - limit / 4 }
+    /// The bytes from which on no head is waited for that has come in part: a quarter of the limit is left to requests that
+    /// come whole.
+    private var headLimit: Int { callLimit - limit / 4 }
 
     /// Whether so much is held that heads which have come in part get no more.
     var isFullForHeads: Bool { used > headLimit }
@@ -66,6 +82,19 @@ package final class MemoryBudget: Sendable {
     fileprivate func release(_ bytes: Int) {
         held.subtract(bytes, ordering: .relaxed)
     }
+
+    // MARK: Connections
+
+    /// Adds to the bytes that connections hold, or subtracts if `bytes` is negative.
+    func addConnections(_ bytes: Int) {
+        heldByConnections.add(bytes, ordering: .relaxed)
+    }
+
+    /// Whether another connection may hold `bytes`, whatever calls hold.
+    func hasRoom(forConnection bytes: Int) -> Bool { connectionExcess + bytes <= 0 }
+
+    /// The bytes that connections should release, or less than zero.
+    var connectionExcess: Int { connections - connectionLimit }
 }
 
 /// What one holder has of a `MemoryBudget`, in steps of 4 KiB, so that threads seldom meet there.

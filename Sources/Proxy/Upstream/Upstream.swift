@@ -180,6 +180,11 @@ public final class Upstream {
         if let balancer { balancer.drain() } else { sole.drain() }
     }
 
+    /// Closes a connection that has no call, if there is one.
+    func closeIdle() -> Bool {
+        places.contains { $0.http1.closeIdle() || $0.http2.closeIdle() }
+    }
+
     /// The addresses, as far as there are connections to them.
     var places: [UpstreamAddress] { balancer?.addresses ?? [sole] }
 

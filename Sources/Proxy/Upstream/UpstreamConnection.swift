@@ -58,6 +58,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// Whether the timer is for the response to a ping.
     private var isAsking = false
     private var sentBefore = 0
+    /// What the connection counts for in `limits.memory`.
+    private var share = ConnectionShare()
     /// What the wire had sent when it was closed: whoever was using it asks after that.
     private var sentInAll = 0
 
@@ -78,6 +80,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         let limit = upstream.limits.head + 1
         wire = Wire(transport, context: context, owner: self, inputLimit: limit, connecting: true)
         idleTimer = Timer(on: context.loop.timers) { [unowned self] in drain() }
+        share.change(to: security == nil ? ConnectionShare.plain : ConnectionShare.handshake, of: context.memory)
     }
 
     private var context: WireContext { upstream.context }
@@ -188,6 +191,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         times.connected = security?.connectedAt ?? times.secured
         if let security { version = ApplicationProtocol.version(security.negotiatedProtocol) }
         session = makeSession(wire)
+        if security != nil { share.change(to: ConnectionShare.secured, of: context.memory) }
+        if version == .http2 { share.grow(by: ConnectionShare.http2, of: context.memory) }
         becomeReady()
     }
 
@@ -197,6 +202,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         idleTimer?.cancel()
         keepaliveTimer?.cancel()
         ageTimer?.cancel()
+        share.release(to: context.memory)
         owner.closed(self)
         context.loop.keep(self)
         if let session { context.loop.keep(session) }

@@ -22,6 +22,8 @@ package final class WireContext {
     let memory: MemoryBudget
     /// Sees to it that callers leave descriptors to others; nil if they need not.
     let descriptors: DescriptorKeeper?
+    /// Closes connections if they hold too much of `memory`; nil if nothing bounds them.
+    let reclaimer: MemoryReclaimer?
     /// Where everything that arrives is read to first, so that an idle connection holds no buffer.
     let scratch = ByteQueue(keeping: WireContext.readSize)
     /// Where what arrives encrypted is read to first; empty but while a transport reads.
@@ -34,14 +36,20 @@ package final class WireContext {
 
     /// Makes what a thread needs around its loop.
     package convenience init(loop: EventLoop) {
-        self.init(loop: loop, memory: MemoryBudget(), descriptors: nil)
+        self.init(loop: loop, memory: MemoryBudget())
     }
 
     /// Makes what a thread needs that shares budgets with others.
-    init(loop: EventLoop, memory: MemoryBudget, descriptors: DescriptorKeeper?) {
+    init(
+        loop: EventLoop,
+        memory: MemoryBudget,
+        descriptors: DescriptorKeeper? = nil,
+        reclaimer: MemoryReclaimer? = nil
+    ) {
         self.loop = loop
         self.memory = memory
         self.descriptors = descriptors
+        self.reclaimer = reclaimer
         buffers = BufferPool(meter: meter)
         queues = ByteQueuePool(meter: meter)
         http1 = HTTP1SessionPool(heads: heads)

@@ -84,10 +84,13 @@ struct StatusPage {
         }
     }
 
-    private var memory: String {
+    private var memory: [String] {
         let budget = daemon.budgets.memory
         let short = budget.isExhausted ? "; rejecting new calls" : ""
-        return "memory of calls: \(Self.size(budget.used)) of \(Self.size(budget.limit))\(short)"
+        return [
+            "memory of calls: \(Self.size(budget.used)) of \(Self.size(budget.callLimit))\(short)",
+            "memory of connections: \(Self.size(budget.connections)) of \(Self.size(budget.connectionLimit))",
+        ]
     }
 
     private static func size(_ bytes: Int) -> String {
@@ -95,8 +98,7 @@ struct StatusPage {
     }
 
     private var calls: [String] {
-        [
-            memory,
+        memory + [
             "connections: \(report.connections)",
             "calls in flight: \(report.counters.inFlight)\(stalled)",
             "log lines dropped: \(report.counters.logLinesDropped)",

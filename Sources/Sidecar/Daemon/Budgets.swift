@@ -9,7 +9,7 @@ struct Budgets: Sendable {
     let shared = SharedStore()
     /// The file descriptors.
     let descriptors = DescriptorBudget(limit: DescriptorLimit.soft)
-    /// What callers make the process hold.
+    /// What callers make the process hold, and connections.
     let memory = MemoryBudget()
 
     /// What may be held for calls if the file does not say: half of the memory that the process may have, or 512 MiB.
@@ -32,6 +32,7 @@ struct Budgets: Sendable {
                 ]
             ),
             MetricFamily(.heldMemory, .number(memory.used)),
+            MetricFamily(.connectionMemory, .number(memory.connections)),
             MetricFamily(.heldMemoryLimit, .number(memory.limit)),
         ]
     }

@@ -2,8 +2,8 @@ internal import Events
 internal import Proxy
 internal import Time
 
-/// Has the workers give up memory when the process holds more for calls than it may: first what calls keep for a retry,
-/// then the stalled calls that hold most, whichever worker has them.
+/// Has the workers give up memory when the process holds more than it may: first idle connections and what calls keep for a
+/// retry, then the stalled calls that hold most, whichever worker has them.
 ///
 /// Belongs to the main thread.
 final class MemoryRelief {
@@ -44,7 +44,7 @@ final class MemoryRelief {
 
     /// A pause that has become long ends early if much more is held since it began.
     private func checkSooner() {
-        guard !isAsking, pace.isOvertaken(holding: budget.used, limit: budget.limit) else { return }
+        guard !isAsking, pace.isOvertaken(holding: budget.total, limit: budget.limit) else { return }
         timer?.arm(after: pace.freed(usual: usualPause))
     }
 
@@ -59,7 +59,10 @@ final class MemoryRelief {
         }
         isAsking = true
         let shortest = patience.last ?? .zero
-        workers.ask({ $0.stalledMemory(for: shortest) }) { [weak self] stalled in self?.shed(stalled) }
+        workers.ask({ worker in
+            worker.closeIdleForMemory()
+            return worker.stalledMemory(for: shortest)
+        }) { [weak self] stalled in self?.shed(stalled) }
     }
 
     /// For how long calls have to be stalled to end.
@@ -81,7 +84,7 @@ final class MemoryRelief {
             })
             timer?.arm(after: pace.freed(usual: usualPause))
         } else {
-            timer?.arm(after: pace.foundNothing(holding: budget.used, usual: usualPause))
+            timer?.arm(after: pace.foundNothing(holding: budget.total, usual: usualPause))
         }
     }
 }

@@ -73,6 +73,7 @@ final class WorkerPool {
             },
             report: { message in control.post { $0.log.log(message) } },
             askForDescriptors: { control.post { $0.workers?.post(others: index) { $0.closeIdleConnections() } } },
+            askForMemory: { control.post { $0.workers?.post(others: index) { $0.makeRoomForConnections() } } },
             relieveMemory: { control.post { $0.relieveMemory() } }
         )
         let slot = MailSlot(mailbox, for: worker, on: loop)

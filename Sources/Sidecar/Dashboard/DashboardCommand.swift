@@ -110,6 +110,7 @@ struct DashboardCommand {
             discard: { routes, _ in routes.empty() },
             report: { _ in },
             askForDescriptors: {},
+            askForMemory: {},
             relieveMemory: {}
         )
         worker.use(plan, number: 1, routes: RouteTable(plan.settings.routes), tokens: [:])

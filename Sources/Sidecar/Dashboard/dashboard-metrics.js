@@ -160,8 +160,10 @@ function spark(svg, values) {
 
 function showMeters(now, moment, seconds) {
   const callers = (name) => now.sum(name, ({ use }) => use === "callers");
+  const memory = now.sum("held_memory_limit_bytes");
   const list = [
-    ["Memory of calls", now.sum("held_memory_bytes"), now.sum("held_memory_limit_bytes"), bytes],
+    ["Memory of calls", now.sum("held_memory_bytes"), (memory * 3) / 4, bytes],
+    ["Memory of connections", now.sum("connection_memory_bytes"), memory / 4, bytes],
     ["File descriptors of callers", callers("descriptors"), callers("descriptors_limit"), count],
     ["Memory of the process", now.memory, 0, bytes],
     ["Processor", ((now.cpu - moment.cpu) / seconds) * 100, 0, (value) => `${value.toFixed(1)} %`],

@@ -14,7 +14,7 @@ extension Metric {
         typesRefreshes,
         typesRefreshTime, spans, metricExports, connections,
         connectionsTotal,
-        connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsErrors,
+        connectionsEvicted, descriptors, descriptorsLimit, heldMemory, connectionMemory, heldMemoryLimit, tlsErrors,
         certificateExpiry, certificateReloadSuccessful, translated, unknownFields, limitHits, http2LimitHits,
         badRequests, rejections,
         logLinesDropped, buildInfo, ready, configGeneration, configGenerationsLive, configReloads,

@@ -150,11 +150,17 @@ extension Metric {
         .gauge,
         "Memory held for calls and for incomplete heads."
     )
+    /// The bytes of `limits.memory` that connections count for.
+    public static let connectionMemory = Metric(
+        "martlet_connection_memory_bytes",
+        .gauge,
+        "Memory that connections count for, without their calls."
+    )
     /// The bytes of `limits.memory`.
     public static let heldMemoryLimit = Metric(
         "martlet_held_memory_limit_bytes",
         .gauge,
-        "Limit of the memory held for calls: limits.memory or its default."
+        "Limit of the memory held for calls (3/4) and connections (1/4): limits.memory or its default."
     )
     /// The addresses of an upstream, by `upstream` and `state`: `in`, `out` or `leaving`.
     public static let upstreamAddresses = Metric(

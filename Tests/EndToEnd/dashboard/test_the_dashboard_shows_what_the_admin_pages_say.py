@@ -81,7 +81,7 @@ def test_upstreams_credentials_and_limits(proxy, browser):
     assert " d " in browser.text("#credentials") and "left" in browser.text("#credentials")
     assert "orders" in browser.text("#upstreams") and "127.0.0.1:9 " in browser.text("#upstreams")
     limit = metrics(proxy)("martlet_held_memory_limit_bytes")
-    assert browser.run("return document.querySelector('#meters meter').max") == limit
+    assert browser.run("return document.querySelector('#meters meter').max") == limit * 3 / 4
     facts = dict(zip(browser.texts("#facts dt"), browser.texts("#facts dd")))
     assert facts["Generation"] == "1" and facts["Last reload"] == "succeeded" and facts["File"] == str(proxy.file)
 

@@ -164,7 +164,8 @@ def test_responses_that_have_ended_and_nobody_reads(narrow, h2_recorder):
         peer.headers(stream.id, h2_peer.response())
         peer.data(stream.id, b"ok" if stream.path == "/ok" else bytes(288 << 10), end=True)
 
-    shortage = Shortage(narrow(h2_recorder(response, settings=WIDE)))
+    # A quarter is for the connections themselves.
+    shortage = Shortage(narrow(h2_recorder(response, settings=WIDE), memory="5MiB"), limit=5 * MIB)
     for _ in range(40):
         caller = shortage.calls(reading=False, settings=WIDE)
         caller.grant(1 << 30)

@@ -22,7 +22,7 @@ def test_heads(martlet, recorder):
         f"""
         listen: 127.0.0.1:0
         upstreams: {{ default: {{ url: "{recorder(OK).url}", timeouts: {{ idle: 100ms }} }} }}
-        limits: {{ memory: 8MiB }}
+        limits: {{ memory: 16MiB }}
         workers: 2
         """
     )
@@ -33,17 +33,17 @@ def test_heads(martlet, recorder):
         callers.append(connect(proxy.address))
         callers[-1].send(PART)
     eventually(
-        lambda: proxy.metrics().total("martlet_limit_hits_total", limit="memory") >= CALLERS - 6 * MIB // 61440,
+        lambda: proxy.metrics().total("martlet_limit_hits_total", limit="memory") >= CALLERS - 8 * MIB // 61440,
         what="the rejection of all but some",
     )
     metrics = proxy.metrics()
-    assert 5 * MIB < metrics.total("martlet_held_memory_bytes") <= 6 * MIB + 256 * 1024
-    assert metrics.total("martlet_held_memory_limit_bytes") == 8 * MIB
+    assert 7 * MIB < metrics.total("martlet_held_memory_bytes") <= 8 * MIB + 256 * 1024
+    assert metrics.total("martlet_held_memory_limit_bytes") == 16 * MIB
     assert proxy.own_memory() < before + 32 * MIB
     rejected = callers[-1].response()
     assert (rejected.status, rejected.body) == (503, FULL)
     assert callers[-1].has_ended()
-    proxy.stderr.wait(r"warn limits.memory is reached; rejecting an incomplete head held=\d+ limit=8388608 peer=")
+    proxy.stderr.wait(r"warn limits.memory is reached; rejecting an incomplete head held=\d+ limit=12582912 peer=")
     with proxy.http() as http:
         assert http.get("/").status_code == 200
     for caller in callers:

@@ -11,7 +11,7 @@ from support.wait import eventually, settled
 
 UNITS = {"": "", "s": "_seconds", "By": "_bytes"}
 # What the export itself changes, or the clock.
-RESTLESS = re.compile(r"process_|martlet_metric_exports|martlet_heap|martlet_held_memory$|martlet_descriptors$")
+RESTLESS = re.compile(r"process_|martlet_metric_exports|martlet_heap|martlet_held_memory$|martlet_connection_memory$|martlet_descriptors$")
 
 
 def text(server, receiver, otlp=", metrics: 50ms", chain="{ metrics: {} }, { trace: { sample: 1 } }", more=""):

@@ -1,3 +1,4 @@
+import Bytes
 import Glibc
 import Testing
 
@@ -23,6 +24,21 @@ import Testing
         unsafe #expect(second == first)
         #expect(memory.kept == 0)
         unsafe release(second)
+    }
+
+    @Test func `small blocks in use count half as much again, and kept ones not at all`() {
+        let meter = MemoryMeter()
+        let memory = HTTP2Memory(meter: meter)
+        let blocks = unsafe [64, 2048].compactMap { unsafe memory.allocate($0) }
+        #expect(meter.bytes == 64 * 3 / 2 + 2048)
+        unsafe memory.release(blocks[1])
+        #expect(meter.bytes == 64 * 3 / 2)
+        unsafe memory.release(blocks[0])
+        memory.count()
+        #expect(meter.bytes == 0)
+        memory.trim()
+        memory.trim()
+        #expect(meter.bytes == 0 && memory.kept == 0)
     }
 
     @Test func `large blocks are not kept`() {
