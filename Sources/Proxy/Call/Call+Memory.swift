@@ -11,7 +11,8 @@ extension Call {
     /// What a call takes beside the bytes that it holds: itself, its streams, its heads.
     static let size = 4096
 
-    private static let shortage = RPCError(
+    /// The error of a call that ends because `limits.memory` is reached.
+    static let shortage = RPCError(
         .resourceExhausted,
         "Martlet has reached its memory limit (limits.memory)",
         httpStatus: 503

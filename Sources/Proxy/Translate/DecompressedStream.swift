@@ -4,6 +4,7 @@ internal import Events
 internal import HTTP
 internal import Protocols
 internal import RPC
+internal import Telemetry
 internal import Time
 
 /// An exchange with an upstream that does not understand every compression: messages of the request that are compressed
@@ -31,6 +32,8 @@ final class DecompressedStream: HTTPStream {
     /// Since when it waits for more; `.max` if there is nothing.
     private var heldSince = Instant.max
     private var hasFailed = false
+    /// The bytes that the messages of one read may become however short memory is.
+    private static let freeOutput = 1 << 20
 
     /// Stands before a stream.
     ///
@@ -142,6 +145,7 @@ final class DecompressedStream: HTTPStream {
                 switch event {
                 case .message(let flags, let location):
                     try append(messages.bytes(at: location, in: body), flags, to: output)
+                    try checkMemory(output)
                 case .error(let error): throw error
                 case .pass, .end: break
                 }
@@ -151,6 +155,13 @@ final class DecompressedStream: HTTPStream {
         }
         self.messages = messages
         if !output.isEmpty { stream.send(body: output.readable) }
+    }
+
+    /// Ends the call if a few bytes have become so many that others would have to end for them.
+    private func checkMemory(_ output: ByteQueue) throws(RPCError) {
+        guard output.count > Self.freeOutput, worker.context.memory.isExhausted else { return }
+        worker.counters.limitHit(.memory)
+        throw Call.shortage
     }
 
     private func append(_ payload: Span<UInt8>, _ flags: UInt8, to output: ByteQueue) throws(RPCError) {

@@ -51,7 +51,7 @@ import Testing
     @Test func `of files that do not fit together, those that came first are read`() throws {
         let file = TemporaryFile([])
         file.extend(to: 4 << 20)
-        let memory = MemoryBudget(limit: 10 << 20)
+        let memory = MemoryBudget(limit: 12 << 20)
         let request = FetchRequest(method: "POST", target: [], body: .file(file.path))
         var readings = (0..<5).map { _ in RequestReading(request, memory: memory) }
         var results: [Bool?] = Array(repeating: nil, count: readings.count)

@@ -2,6 +2,8 @@ import HTTP2Kit
 import Testing
 import Time
 
+@testable import Proxy
+
 /// Upstreams that do not understand every compression.
 @Suite struct AcceptedCompressionTests {
     private static let acceptFields: [Style: String] = [
@@ -58,6 +60,20 @@ import Time
             call.upstreamReceives("message two")
             call.caller.send(.data(1, Array(both.suffix(3)), end: true))
             call.upstreamReceives("message ", "end")
+        }
+    }
+
+    @Test func `messages that become more than the memory of all calls end their call`() {
+        runCall("", in: Style.streams, upstream: "compressions: []", gzip: true) { call in
+            call.harness.worker.context.memory.limit = 2 << 20
+            call.begin()
+            call.accept()
+            call.upstreamReceives("head")
+            let large = call.written(String(repeating: "a", count: 2 << 20))
+            call.caller.send(.data(1, (0..<4).flatMap { _ in large }))
+            let words = "Martlet has reached its memory limit (limits.memory)"
+            call.callerReceives("head", "end resource_exhausted \(words)")
+            #expect(!call.harness.metrics("martlet_limit_hits_total{limit=\"memory\"} 1").isEmpty)
         }
     }
 
