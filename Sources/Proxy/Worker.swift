@@ -302,6 +302,7 @@ package final class Worker {
     package func update(listener name: String, settings: ListenerSettings) {
         acceptors[name]?.service.use(settings)
         acceptors[name]?.acceptor.limit = settings.limits.connections
+        acceptors[name]?.acceptor.watchForStalls()
     }
 
     /// Takes the connections that wait on another socket of a listener's address; the socket stays the caller's.

@@ -1,5 +1,6 @@
 """Fixtures: each starts things for a test and stops them after it, whatever became of the test."""
 
+import os
 import shutil
 import signal
 from contextlib import ExitStack
@@ -14,6 +15,9 @@ from support.martlet import BINARY, Command, Martlet
 from support.notify import Notify
 from support.places import outside_of_scratch
 from support.servers.nginx import Nginx
+
+# Its fork handlers would run in a child that is about to become another program, and have ended some.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 # Where the tests are started in the background, these are ignored, and every program of a test would inherit that.
 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):

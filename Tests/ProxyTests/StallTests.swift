@@ -107,6 +107,20 @@ import Time
         }
     }
 
+    @Test func `callers have all of their limit after the machine was suspended`() {
+        runProxy(plain) { harness in
+            let caller = harness.caller()
+            caller.send(Self.upload)
+            _ = harness.upstream().accept().head()
+            harness.passInSteps(10)
+            harness.pass(.seconds(8 * 3600))
+            harness.passInSteps(50)
+            #expect(harness.livingCalls == 1)
+            harness.passInSteps(30)
+            #expect(harness.livingCalls == 0)
+        }
+    }
+
     // MARK: Readers
 
     @Test func `a response over HTTP 1 that is not read ends after its limit`() {
@@ -253,6 +267,28 @@ import Time
             }
             #expect(isServed)
             #expect(harness.hits("waiting") == 2)
+        }
+    }
+
+    @Test func `calls whose requests the upstream has keep their connections for 5 s`() {
+        runProxy(Self.unix.replacing("connections: 4", with: "connections: 1")) { harness in
+            let user = Peer(address: nil, credentials: PeerCredentials(uid: 1000, gid: 1000))
+            let unary = http(
+                "POST /a.B/C HTTP/1.1",
+                "host: a",
+                "content-type: application/grpc-web",
+                "content-length: 5"
+            )
+            harness.caller(on: "unix:@martlet-test", as: user).send(
+                unary + String(decoding: [0, 0, 0, 0, 0], as: UTF8.self)
+            )
+            harness.pass(.milliseconds(20))
+            let other = Peer(address: nil, credentials: PeerCredentials(uid: 1001, gid: 1001))
+            harness.caller(on: "unix:@martlet-test", as: other).send(get)
+            harness.passInSteps(4)
+            #expect((harness.livingCalls, harness.hits("upstream_connections")) == (2, 0))
+            harness.passInSteps(3)
+            #expect(harness.hits("upstream_connections") == 1)
         }
     }
 

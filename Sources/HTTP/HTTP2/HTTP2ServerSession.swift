@@ -127,7 +127,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         guard let stream = stream as? HTTP2Stream, let user = stream.user, !stream.isBrokenOff else { return }
         stream.user = nil
         user.wasReset(.error(.bodyTimeout))
-        // A user that has not responded by now does not respond.
+        // An error that the user holds back is not waited for.
         if !stream.hasEnded, !stream.isBrokenOff { stream.reset(.canceled) }
     }
 

@@ -16,6 +16,8 @@ package final class Acceptor: ListenerOwner {
     private var listener: Listener?
     private var connections: [CallerConnection] = []
     private var stallTimer: Timer?
+    /// The time of the next check for stalled calls.
+    private var stallCheck = Instant.min
     /// Whether no connection is looked at for stalls soon.
     private var isResting = true
     /// Whether each connection, also of those that are still to come, closes after its next call.
@@ -67,24 +69,31 @@ package final class Acceptor: ListenerOwner {
         return min(limit, service.unreadTimeout ?? limit)
     }
 
-    /// Looks at the connections so often that an end comes at most a sixteenth of its limit late, until none has a call.
+    /// Checks the connections so often that an end comes at most an eighth of its limit late, until none has a call.
     func watchForStalls() {
         // A timer that is armed stays as it is: new connections would put it off for ever.
         guard isResting, let limit = stallLimit else { return }
         isResting = false
-        stallTimer?.arm(after: max(10 * .millisecond, limit / 16))
+        checkStalls(after: max(10 * .millisecond, limit / 16))
+    }
+
+    private func checkStalls(after pause: Duration) {
+        stallCheck = context.loop.now + pause
+        stallTimer?.arm(at: stallCheck)
     }
 
     private func endStalled() {
-        isResting = true
         let now = context.loop.now
+        // The machine was suspended, or had no time: callers have all of their limit from now on.
+        if let limit = stallLimit, now - stallCheck > limit { return checkStalls(after: limit) }
+        isResting = true
         var hasHTTP2 = false
         for connection in connections {
             if connection.endStalled(at: now) { watchForStalls() }
             hasHTTP2 = hasHTTP2 || connection.version == .http2
         }
         // Such a connection may have frames to send without a call.
-        if isResting, hasHTTP2 { stallTimer?.arm(after: stallLimit) }
+        if isResting, hasHTTP2, let limit = stallLimit { checkStalls(after: limit) }
     }
 
     var idleTimeout: Duration? { service.idleTimeout }

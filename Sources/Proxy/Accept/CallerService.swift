@@ -44,7 +44,9 @@ final class CallerService: ConnectionService {
         use(settings)
     }
 
-    /// Takes the settings of a new generation; they count for new connections.
+    /// Takes the settings of a new generation.
+    ///
+    /// The time limits of bodies and readers count for old connections too, the others for new ones.
     func use(_ settings: ListenerSettings) {
         headTimeout = settings.timeouts.head
         bodyTimeout = settings.timeouts.body

@@ -6,7 +6,7 @@ internal import RPC
 package import Time
 internal import Types
 
-/// How long a call has not moved, and what it waits for.
+/// The reason why a call does not move, and the time since when.
 struct Stall {
     enum Reason {
         /// The caller sends nothing of a body that it owes.
@@ -19,35 +19,52 @@ struct Stall {
         case silence
     }
 
+    /// The time after which the call makes room for another one.
+    enum Patience {
+        /// The usual time.
+        case usual
+        /// Less: the call has waited for its connection, and its caller, on this machine, has sent nothing since.
+        case short
+        /// More: the upstream has the whole request, and may be at work on it.
+        case long
+
+        var duration: Duration {
+            switch self {
+            case .usual: 500 * .millisecond
+            case .short: 100 * .millisecond
+            case .long: 5 * .second
+            }
+        }
+    }
+
     let reason: Reason
     let since: Instant
-    /// Whether nothing has come since Martlet held the body back.
-    var wasHeldBack = false
+    var patience = Patience.usual
 
-    /// Whether the call has not moved for longer than `patience`, or `shortPatience` after its body was held back.
-    func isLonger(than patience: Duration, _ shortPatience: Duration, at now: Instant) -> Bool {
-        since <= now - (wasHeldBack ? shortPatience : patience)
-    }
+    /// Whether the call has not moved for so long that it makes room for another one.
+    func makesRoom(at now: Instant) -> Bool { since <= now - patience.duration }
 }
 
 extension Call {
-    package func bodyWaitsSince(at now: Instant) -> Instant { bodyWaitsSince(at: now, bytes: record.requestBytes) }
-
-    /// Likewise, where `bytes` of the body have come.
-    func bodyWaitsSince(at now: Instant, bytes: Int) -> Instant {
+    package func bodyWaitsSince(at now: Instant) -> Instant {
         guard owesBody else { return .max }
         guard isReadingBody else {
-            movement.restart(at: now)
+            movement.restart(at: now, waitsForConnection: !upstreamLeg.isConnected)
             return .max
         }
-        movement.note(bytes, at: now)
+        movement.note(receivedBytes, at: now)
         return movement.since
+    }
+
+    /// The bytes of the request body that have come.
+    private var receivedBytes: Int {
+        guard callerLeg.rest != nil else { return record.requestBytes }
+        return (callerLeg.stream as? RESTResponseStream)?.requestBytes ?? 0
     }
 
     /// Whether the caller has to send the rest of the body without a long pause.
     ///
-    /// A stream of messages may be silent, and so may a body of plain HTTP whose length nobody knows, once it is responded
-    /// to.
+    /// A stream of messages may be silent, and so may a body of plain HTTP of unknown length, once the response has begun.
     private var owesBody: Bool {
         guard !isOver, !flows.request.hasArrived else { return false }
         if received.contentLength != nil || callerLeg.rest != nil || rpcProtocol.isUnaryConnect { return true }
@@ -73,17 +90,19 @@ extension Call {
         finish(code: .deadlineExceeded, by: .martlet)
     }
 
-    /// What the call waits for, as far as others make it wait; nil if it moves.
+    /// Returns what the call waits for, as far as others make it wait, or `nil` if it moves.
     func stall(at now: Instant) -> Stall? {
         let unread = callerLeg.stream.waitsSince
         if unread != .max { return Stall(reason: .response, since: unread) }
-        // What a REST path has sent is known to its reader alone, which notes it.
-        let isNoted = callerLeg.rest != nil && owesBody && isReadingBody
-        let body = isNoted ? movement.since : bodyWaitsSince(at: now)
-        if body != .max { return Stall(reason: .requestBody, since: body, wasHeldBack: movement.wasHeldBack) }
+        let body = bodyWaitsSince(at: now)
+        if body != .max {
+            let isProbed = movement.hasWaited && (peer.credentials != nil || peer.isOnThisMachine)
+            return Stall(reason: .requestBody, since: body, patience: isProbed ? .short : .usual)
+        }
         if connectingSince != .max { return Stall(reason: .connection, since: connectingSince) }
         guard rpcProtocol.hasEnvelopes || response.headSent else { return nil }
         movement.note(record.requestBytes + record.responseBytes, at: now)
-        return Stall(reason: .silence, since: movement.since)
+        let isAtWork = hasArrivedWhole && !response.headSent
+        return Stall(reason: .silence, since: movement.since, patience: isAtWork ? .long : .usual)
     }
 }

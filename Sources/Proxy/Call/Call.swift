@@ -57,7 +57,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var ledger: TimeLedger
     /// What its interceptors have done that is worth telling.
     var trace: DecisionTrace?
-    /// How long its bodies have not moved, as far as was looked.
+    /// The time for which its bodies have not moved.
     var movement = BodyMovement()
     /// Whether its hooks are timed.
     let isTimed: Bool

@@ -71,6 +71,7 @@ final class RESTRequestReader: HTTPStreamUser {
         bodyCame = worker.context.loop.now
         guard queue.count + bytes.count <= request.limit else { return fail(tooLarge(request.limit)) }
         queue.append(bytes)
+        stream.requestBytes = queue.count
     }
 
     func receivedEnd(trailers: HTTPHead?) {
@@ -152,7 +153,7 @@ final class RESTRequestReader: HTTPStreamUser {
     var heldBytes: Int { call.heldBytes + stream.responseBytes + (body?.capacity ?? 0) }
     var waitsSince: Instant { min(call.waitsSince, stream.responseWaitsSince, body == nil ? .max : bodyCame) }
 
-    func bodyWaitsSince(at now: Instant) -> Instant { call.bodyWaitsSince(at: now, bytes: body?.count ?? 0) }
+    func bodyWaitsSince(at now: Instant) -> Instant { call.bodyWaitsSince(at: now) }
     func wentUnread() { call.wentUnread() }
     func releaseSpares() { call.releaseSpares() }
     func shed() { call.shed() }

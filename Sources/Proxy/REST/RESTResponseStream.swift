@@ -133,6 +133,9 @@ final class RESTResponseStream: HTTPStream {
     var hasContinued: Bool { stream?.hasContinued ?? true }
     var waitsSince: Instant { min(stream?.waitsSince ?? .max, responseWaitsSince) }
 
+    /// The bytes of the request that have come, of which the call gets none before the last.
+    var requestBytes = 0
+
     /// How many bytes are set aside here.
     var responseBytes: Int { body?.capacity ?? 0 }
     /// Since when they wait for more; `.max` if there are none.

@@ -33,7 +33,7 @@ final class Attempt: AttemptStreamUser, ConnectionSeeker {
     /// How the making of a connection that it has waited for went, if that failed.
     var failedTimes: ConnectionTimes?
     /// When it began to wait for a connection.
-    private var startedAt = Instant.start
+    private(set) var startedAt = Instant.start
     /// When it got its connection.
     private(set) var connectedAt = Instant.start
     private var respondedAt = Instant.start

@@ -13,7 +13,7 @@ final class Pool: UpstreamConnection.Owner, EndOfTurn {
     /// What connections of the pool are made to speak.
     let version: HTTPVersion
     unowned let upstream: Upstream
-    private unowned let place: UpstreamAddress
+    unowned let place: UpstreamAddress
     private let idleTimeout: Duration?
     /// The connections that can begin another exchange; the last one is taken first, and those come first that hold much for
     /// calls which do not take it.
@@ -39,7 +39,7 @@ final class Pool: UpstreamConnection.Owner, EndOfTurn {
     private var retryTimer: Timer?
     private var waitTimer: Timer?
     var roomTimer: Timer?
-    var roomLook = RoomLook()
+    var stallSearch = StallSearch()
 
     init(_ version: HTTPVersion, of upstream: Upstream, at place: UpstreamAddress) {
         self.version = version
@@ -85,6 +85,8 @@ final class Pool: UpstreamConnection.Owner, EndOfTurn {
         let before = waiting.count
         waiting.remove(attempt)
         guard waiting.count < before else { return }
+        // Somebody waits for the result of a probe.
+        guard !place.isProbed else { return }
         while dials.count > dialsNeeded, dials.last?.hasBegun == false { dials.removeLast().cancel() }
     }
 
@@ -124,7 +126,7 @@ final class Pool: UpstreamConnection.Owner, EndOfTurn {
     private var dialsNeeded: Int { (waiting.count + callsPerDial - 1) / callsPerDial }
 
     /// Whether the upstream has as many connections as it may have, those that are being made included.
-    private var isAtLimit: Bool {
+    var isAtLimit: Bool {
         upstream.connections(version) + upstream.dials(version) >= upstream.settings.limits.connections
     }
 
@@ -241,8 +243,7 @@ final class Pool: UpstreamConnection.Owner, EndOfTurn {
             // A dial has its own time limit, for each of its addresses.
             return fail(waiting.removeEnded(at: now, exceptFirst: waiting.count - unserved), .waitTimeout)
         }
-        let overdue = waiting.all.prefix { $0.waitsUntil <= now }.count
-        let failed = waiting.removeFirst(overdue)
+        let failed = waiting.removeOverdue(at: now)
         while dials.count > dialsNeeded { dials.removeLast().cancel() }
         fail(failed, error)
     }
@@ -256,16 +257,18 @@ final class Pool: UpstreamConnection.Owner, EndOfTurn {
     /// Returns the time at which an attempt that begins to wait now gives up.
     private func waitEnd(of seeker: any ConnectionSeeker) -> Instant {
         let timeouts = upstream.settings.timeouts
-        guard let connect = timeouts.connect, let waiting = timeouts.waiting else { return .max }
-        let end = upstream.context.loop.now.adding(saturating: connect).adding(saturating: waiting)
+        guard let waiting = timeouts.waiting else { return .max }
+        // It may have waited elsewhere.
+        let start = (seeker as? Attempt)?.startedAt ?? upstream.context.loop.now
+        let end = start.adding(saturating: timeouts.connect ?? .zero).adding(saturating: waiting)
         return upstream.settings.connectWait == nil ? end : max(end, seeker.waitsUntil)
     }
 
     private func armWaitTimer() {
-        guard let first = waiting.first else { return }
+        guard !waiting.isEmpty else { return }
         // Those that a dial is for stay when their time is over, and are looked at again.
-        let again = upstream.context.loop.now + RoomLook.interval
-        let end = backoff == nil ? max(waiting.firstEnd, again) : first.waitsUntil
+        let again = upstream.context.loop.now + StallSearch.interval
+        let end = backoff == nil ? max(waiting.firstEnd, again) : waiting.firstOverdue
         guard end < .max else { return }
         let timer = waitTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in failOverdue() }
         waitTimer = timer

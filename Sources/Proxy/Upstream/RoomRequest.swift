@@ -1,6 +1,5 @@
 internal import Bytes
 internal import Events
-internal import HTTP
 internal import Time
 
 /// Calls that wait for connections of an upstream, all of which other calls have.
@@ -22,36 +21,35 @@ struct RoomRequest {
     }
 
     let upstream: Upstream
-    let version: HTTPVersion
     /// The waiting calls, the first one first.
     let waiting: [any ConnectionSeeker]
     /// Those of them whose requests have arrived whole.
     let whole: [any ConnectionSeeker]
     /// The number of waiting calls for which no connection is being made.
     let count: Int
+    /// Whether an attempt has a connection that waiting calls could use.
+    let holdsConnection: (Attempt) -> Bool
     /// Called with the waiting calls that are to be served first, before other calls end for them.
-    let putFirst: ([any ConnectionSeeker]) -> Void
-
-    /// How long a call has not moved that makes room for another.
-    static let patience = 500 * Duration.millisecond
-    /// The same for a call of whose body nothing has come since it may come again, such as one that has waited itself.
-    static let shortPatience = 100 * Duration.millisecond
+    let serveFirst: ([any ConnectionSeeker]) -> Void
 
     /// The calls that end for others, and the waiting calls that are served first for it.
     ///
     /// Calls end whose caller owes the rest of a body or does not read, those first that have not moved for the longest
-    /// time, and calls whose requests have arrived whole are served first. If the stalled calls are too few, silent calls of an owner end that has more than half of the connections, but only for calls
-    /// of others.
+    /// time. If they are too few, silent calls of an owner end that has more than half of the connections, but only for
+    /// calls of others. Calls of others are served first then, and at all times those whose requests have arrived whole.
     func choice(among holders: [Holder], held: [Owner: Int], at now: Instant) -> ([Call], [any ConnectionSeeker]) {
-        let still = holders.filter { $0.stall.isLonger(than: Self.patience, Self.shortPatience, at: now) }
-            .sorted { $0.stall.since < $1.stall.since }
+        let still = holders.filter { $0.stall.makesRoom(at: now) }.sorted { $0.stall.since < $1.stall.since }
         let stalled = still.filter { $0.stall.reason != .silence }.prefix(count).map(\.call)
         let missing = count - stalled.count
         let all = held.values.reduce(0, +)
-        guard missing > 0, let hog = held.first(where: { $0.value * 2 > all })?.key else { return (stalled, whole) }
-        let others = waiting.filter { Owner(of: $0) != hog }
-        let silent = still.filter { $0.stall.reason == .silence && $0.owner == hog }
-        return (stalled + silent.prefix(min(missing, others.count)).map(\.call), others)
+        guard missing > 0, let majority = held.first(where: { $0.value * 2 > all })?.key else {
+            return (stalled, whole)
+        }
+        let others = waiting.filter { Owner(of: $0) != majority }
+        let wholeOfOthers = whole.filter { Owner(of: $0) != majority }
+        let silent = still.filter { $0.stall.reason == .silence && $0.owner == majority }
+        let ended = stalled + silent.prefix(min(missing, others.count)).map(\.call)
+        return (ended, wholeOfOthers + others + whole)
     }
 }
 

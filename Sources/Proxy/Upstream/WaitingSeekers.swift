@@ -3,7 +3,7 @@ internal import Time
 /// The seekers that wait for a connection of one pool: who came first is served first.
 ///
 /// A caller that has more than half of the places does not keep others from waiting: they may wait beyond the limit until the
-/// next look, which removes the last ones of that caller.
+/// excess is removed, first of all the last ones of that caller.
 struct WaitingSeekers {
     private struct Entry {
         let seeker: any ConnectionSeeker
@@ -12,15 +12,24 @@ struct WaitingSeekers {
     }
 
     private var entries: [Entry] = []
-    /// The caller that had more than half of the places at the last look, and more than one.
-    private var crowd: RoomRequest.Owner?
-    /// The number of seekers when the crowd was found.
+    /// The caller that had more than half of the places when they were last counted, and more than one.
+    private var majority: RoomRequest.Owner?
+    /// The number of seekers when they were last counted.
     private var lastCount = 0
 
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
     var all: [any ConnectionSeeker] { entries.map(\.seeker) }
-    var first: (any ConnectionSeeker)? { entries.first?.seeker }
+
+    /// Removes the seekers whose time to wait for connectivity is over at `now`.
+    mutating func removeOverdue(at now: Instant) -> [any ConnectionSeeker] {
+        let overdue = all.filter { $0.waitsUntil <= now }
+        entries.removeAll { $0.seeker.waitsUntil <= now }
+        return overdue
+    }
+
+    /// The time at which the first seeker has waited long enough for connectivity, or `.max`.
+    var firstOverdue: Instant { entries.reduce(.max) { min($0, $1.seeker.waitsUntil) } }
 
     /// The time at which the first seeker gives up, or `.max` if none does.
     var firstEnd: Instant { entries.reduce(.max) { min($0, $1.end) } }
@@ -66,36 +75,36 @@ struct WaitingSeekers {
         entries.sort { place($0) < place($1) }
     }
 
-    // MARK: Crowds
+    // MARK: Callers with many places
 
     /// The seekers whose requests have arrived whole.
     var whole: [any ConnectionSeeker] {
         entries.map(\.seeker).filter { ($0 as? Attempt)?.call.hasArrivedWhole ?? true }
     }
 
-    /// Finds the crowd, and notes that callers could send nothing until `now`.
-    mutating func look(at now: Instant) {
+    /// Notes which callers have stalled at `now`, and who has more than half of the places.
+    mutating func noteStalls(at now: Instant) {
         for entry in entries { _ = (entry.seeker as? Attempt)?.call.stall(at: now) }
-        findCrowd()
+        findMajority()
     }
 
-    private mutating func findCrowd() {
+    private mutating func findMajority() {
         lastCount = entries.count
         let counts = entries.reduce(into: [:]) { $0[RoomRequest.Owner(of: $1.seeker), default: 0] += 1 }
-        crowd = counts.first { $0.value > max(1, entries.count / 2) }?.key
+        majority = counts.first { $0.value > max(1, entries.count / 2) }?.key
     }
 
-    /// Whether a seeker may wait in the place of one of the crowd.
+    /// Whether a seeker may wait in the place of one whose caller has too many.
     mutating func mayCrowdOut(_ seeker: any ConnectionSeeker) -> Bool {
-        // Many may have come since the last look.
-        if entries.count >= 2 * lastCount { findCrowd() }
-        return crowd.map { RoomRequest.Owner(of: seeker) != $0 } ?? false
+        // Many may have come since the last count.
+        if entries.count >= 2 * lastCount { findMajority() }
+        return majority.map { RoomRequest.Owner(of: seeker) != $0 } ?? false
     }
 
-    /// Removes `count` seekers: the last ones of the crowd, then the last ones.
+    /// Removes `count` seekers: the last ones of the caller with too many, then the last ones.
     mutating func removeExcess(_ count: Int) -> [any ConnectionSeeker] {
         guard count > 0 else { return [] }
-        let isCrowding = entries.map { RoomRequest.Owner(of: $0.seeker) == crowd }
+        let isCrowding = entries.map { RoomRequest.Owner(of: $0.seeker) == majority }
         let weakest =
             entries.indices.filter { isCrowding[$0] }.reversed() + entries.indices.filter { !isCrowding[$0] }.reversed()
         let removed = Set(weakest.prefix(count))
