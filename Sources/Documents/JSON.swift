@@ -68,19 +68,24 @@ public enum JSON {
         let most = (text.count * (growth - 1) + slack) / MemoryLayout<UInt32>.stride
         let maxEntries = min(most, (room - text.count) / MemoryLayout<UInt32>.stride)
         let limit = maxEntries < most ? JSONError.noRoom : JSONError.tooDense
-        // An array that grows takes up to three times its size meanwhile, so the entries of a long text are counted before.
+        // An array that grows takes up to three times its size meanwhile. Room that is never used takes no memory.
         let isLong = text.count > slack / growth
-        var counter = JSONScanner(text, maxEntries: maxEntries, counts: isLong)
+        var scanner = JSONScanner(text, maxEntries: maxEntries, counts: false)
+        if isLong { scanner.reserve(maxEntries) }
         do {
-            try counter.read()
+            try scanner.read()
         } catch {
             throw error.isTooLarge ? limit : error
         }
-        guard isLong else { return counter.entries }
-        let count = counter.count
-        var scanner = JSONScanner(text, maxEntries: count, counts: false)
-        scanner.reserve(count)
-        try scanner.read()
-        return scanner.entries
+        return isLong ? exact(scanner.entries) : scanner.entries
+    }
+
+    /// Returns entries without the room behind them, unless a copy beside it would take more than they may.
+    private static func exact(_ entries: [UInt32]) -> [UInt32] {
+        guard entries.count < entries.capacity / 2 else { return entries }
+        var copy: [UInt32] = []
+        copy.reserveCapacity(entries.count)
+        copy += entries
+        return copy
     }
 }
