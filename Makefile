@@ -19,7 +19,7 @@ AT_PREFIX := sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g'
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain bench-replicas profile soak tsan fuzz image deb install install-man install-completions install-symbols clean
+.PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain bench-replicas profile soak soak-hostile tsan fuzz image deb install install-man install-completions install-symbols clean
 # Two `swift build` in one folder only wait for each other.
 .NOTPARALLEL:
 
@@ -103,6 +103,10 @@ profile: ## Record anew which code is hot, and its order; builds make use of bot
 soak: build ## Run mixed traffic for SOAK_MINUTES (15) and see whether memory grows or calls fail
 	@scripts/install-test-deps
 	.venv/bin/python Tests/Soak/soak.py
+
+soak-hostile: build ## Run hostile parties beside honest callers for SOAK_MINUTES (30): memory, failed and slow calls
+	@scripts/install-test-deps
+	.venv/bin/python Tests/Soak/hostile.py
 
 tsan: ## Run the unit and in-memory tests under ThreadSanitizer
 	@scripts/install-build-deps
