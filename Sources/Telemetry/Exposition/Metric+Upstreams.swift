@@ -127,7 +127,7 @@ extension Metric {
     static let connectionsEvicted = Metric(
         "martlet_connections_evicted_total",
         .counter,
-        "Idle connections from callers closed because file descriptors ran short.",
+        "Connections from callers closed because file descriptors or limits.memory ran short.",
         labels: ["listener"]
     )
     /// The open descriptors of a use, by `use`.
