@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Documents
 internal import Events
 internal import HTTP
 internal import Telemetry
@@ -73,6 +74,18 @@ extension Worker {
                 ("listener", listener),
             ]
         )
+    }
+
+    /// Reads JSON of a peer, which counts for `limits.memory` as long as it is held.
+    ///
+    /// - Throws: An error for what is not JSON, or takes too much memory.
+    func parsed(_ json: Span<UInt8>) throws(JSONError) -> JSONValue {
+        do throws(JSONError) {
+            return try JSON.parse(json, meter: context.meter, room: context.memory.room)
+        } catch {
+            if error.isTooLarge { counters.limitHit(.memory) }
+            throw error
+        }
     }
 
     /// What the calls and connections hold that have been stalled for at least `patience`.

@@ -1,4 +1,5 @@
 import Bytes
+import Documents
 import Events
 import HTTP
 import Testing
@@ -83,5 +84,19 @@ import Time
         meter.add(-200_000)
         pass(.second)
         #expect(asked == 2)
+    }
+
+    @Test func `JSON that takes more memory than there is counts as a hit of the limit`() {
+        let budget = MemoryBudget(limit: 1 << 20)
+        let harness = ProxyHarness(.memory, plain, memory: budget)
+        let json = Array("[\(String(repeating: "1,", count: 100_000))1]".utf8)
+        func hits() -> Bool {
+            budget.add(budget.callLimit)
+            #expect(throws: JSONError.self) { _ = try harness.worker.parsed(json.span) }
+            budget.add(-budget.callLimit)
+            return harness.metrics("martlet_limit_hits_total{limit=\"memory\"}").first?.hasSuffix(" 1") == true
+        }
+        #expect(hits())
+        harness.finish()
     }
 }

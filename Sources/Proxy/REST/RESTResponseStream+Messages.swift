@@ -34,9 +34,9 @@ extension RESTResponseStream {
     }
 
     private func send(message: Span<UInt8>) throws(RPCError) {
-        if binding.method.response.isHTTPBody { return try sendPiece(Self.parsed(message)) }
+        if binding.method.response.isHTTPBody { return try sendPiece(parsed(message)) }
         guard case .field(let field) = binding.responseBody else { return send(line: message) }
-        let value = try Self.parsed(message).value(at: field.steps[...])
+        let value = try parsed(message).value(at: field.steps[...])
         if field.isHTTPBody { return try sendPiece(value) }
         let json = value?.bytes ?? field.absent
         send(line: json.span)

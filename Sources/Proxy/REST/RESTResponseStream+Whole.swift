@@ -21,7 +21,7 @@ extension RESTResponseStream {
                 let code = RPCCode(inferredFromStatus: head.status)
                 throw error ?? RPCError(code, "HTTP status \(head.status)", httpStatus: head.status)
             }
-            let message = try Self.parsed(plain.span)
+            let message = try parsed(plain.span)
             switch binding.responseBody {
             case .field(let field) where !field.isHTTPBody:
                 let value = message.value(at: field.steps[...])?.bytes ?? field.absent
@@ -46,9 +46,9 @@ extension RESTResponseStream {
         finish(head, data.span)
     }
 
-    static func parsed(_ json: Span<UInt8>) throws(RPCError) -> JSONValue {
+    func parsed(_ json: Span<UInt8>) throws(RPCError) -> JSONValue {
         do throws(JSONError) {
-            return try JSON.parse(json)
+            return try worker.parsed(json)
         } catch {
             if error.isTooLarge { throw RPCError(.resourceExhausted, error.text) }
             throw RPCError(.internal, "the upstream sent an invalid response: it is not valid JSON")

@@ -121,7 +121,7 @@ final class RESTUpstreamStream: HTTPStream, HTTPStreamUser {
             throw RPCError(error.reason == .tooLarge ? .resourceExhausted : .invalidArgument, error.description)
         }
         do throws(JSONError) {
-            return try JSON.parse(text.readable, meter: worker.context.meter, room: worker.context.memory.room)
+            return try worker.parsed(text.readable)
         } catch {
             if error.isTooLarge { throw RPCError(.resourceExhausted, error.text) }
             throw RPCError(.internal, "the request cannot be written as JSON")

@@ -99,12 +99,7 @@ extension Call {
     ///
     /// - Throws: An error for what is not JSON, or takes too much memory.
     public func parsed(_ json: Span<UInt8>) throws(JSONError) -> JSONValue {
-        do throws(JSONError) {
-            return try JSON.parse(json, meter: worker.context.meter, room: worker.context.memory.room)
-        } catch {
-            if error.isTooLarge { worker.counters.limitHit(.memory) }
-            throw error
-        }
+        try worker.parsed(json)
     }
 
     /// The type of the messages of a direction, if it is known and they are in a codec of Protobuf.
