@@ -34,6 +34,7 @@ extension Worker {
         reclaimer.acceptors = { [unowned self] in allAcceptors }
         reclaimer.closeIdleUpstream = { [unowned self] in openUpstreams.contains { $0.closeIdle() } }
         reclaimer.onClose = { [unowned self] in closedForMemory($0) }
+        reclaimer.onEnd = { [unowned self] in endedForMemory($0, calls: $1) }
         context.http2.meter.changed = { [memory = context.memory, unowned reclaimer] count in
             memory.addConnections(count)
             if count > 0 { reclaimer.checkSoon() }
@@ -56,6 +57,20 @@ extension Worker {
             about: "",
             [
                 ("closed", "\(count)"),
+                ("held", "\(context.memory.connections)"),
+                ("limit", "\(context.memory.connectionLimit)"),
+            ]
+        )
+    }
+
+    private func endedForMemory(_ count: Int, calls: Int) {
+        for _ in 0..<calls { counters.limitHit(.memory) }
+        logLimiter.note(
+            "limits.memory is reached; ending the largest connections with calls",
+            about: "",
+            [
+                ("connections", "\(count)"),
+                ("calls", "\(calls)"),
                 ("held", "\(context.memory.connections)"),
                 ("limit", "\(context.memory.connectionLimit)"),
             ]

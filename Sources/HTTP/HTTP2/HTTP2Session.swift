@@ -159,6 +159,9 @@ package class HTTP2Session: HTTPSession {
     /// How many frames wait to be written, DATA aside.
     var waitingFrames: Int { unsafe nghttp2_session_get_outbound_queue_size(engine) }
 
+    /// The size of the table that the peer fills, as HPACK counts it (RFC 7541 §4.1).
+    package var tableSize: Int { unsafe nghttp2_session_get_hd_inflate_dynamic_table_size(engine) }
+
     /// How many of them may wait: more than the streams account for.
     ///
     /// What a peer brings us to send while it reads nothing, resets above all, would else be held without bound.

@@ -27,6 +27,44 @@ extension CallerConnection {
         return true
     }
 
+    /// Closes the connection if its TLS handshake or its next head is still unfinished, since its memory is needed.
+    ///
+    /// - Returns: false if it is not, or the connection is closing anyway.
+    func closeIfUnfinished() -> Bool {
+        wire?.readable()
+        return unfinishedSince != nil && closeWithoutCall()
+    }
+
+    /// The bytes that the connection is known to hold, its calls aside: its share, and its tables by the count of HPACK.
+    var size: Int { share.bytes + ((session as? HTTP2ServerSession)?.tableSize ?? 0) }
+
+    /// Whether none of the calls has moved for a second, as far as earlier calls of this function have noted.
+    func isSilent(at now: Instant) -> Bool {
+        var isSilent = true
+        session?.forEachExchange { _, user in
+            guard let user else { return }
+            let since = (user as? Call)?.stall(at: now)?.since ?? .max
+            if since > now - .second { isSilent = false }
+        }
+        return isSilent
+    }
+
+    /// Ends the calls with an error and then the connection, since connections hold the memory of calls.
+    ///
+    /// - Returns: the number of calls, or `nil` if the connection is closing anyway.
+    func endCalls() -> Int? {
+        guard wire != nil, !isEvicted else { return nil }
+        isEvicted = true
+        acceptor.evicts()
+        var users: [any HTTPStreamUser] = []
+        session?.forEachExchange { _, user in if let user { users.append(user) } }
+        for user in users { user.shed() }
+        // Asked again, HTTP/2 says its last word.
+        for _ in 0..<2 where wire != nil { shutDown() }
+        wire?.flushAndClose()
+        return users.count
+    }
+
     /// Closes the connection if it is idle, since its descriptor or its memory is needed.
     ///
     /// - Parameter atOnce: whether an HTTP/2 caller is told, but not waited for.

@@ -32,7 +32,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// What the head that is being read counts for.
     private var headMemory = MemoryShare()
     /// What the connection itself counts for.
-    private var share = ConnectionShare()
+    private(set) var share = ConnectionShare()
+    private var headSince = Instant.max
     private var isDiscarding = false
     private var leave: Leave
     /// Whether nothing is left to do but to send what waits.
@@ -116,6 +117,12 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Whether no call is under way, and none is coming, as far as is known.
     var isIdle: Bool { !isReadingHead && !isEnding && !isEvicted && !leave.isDraining && session?.isBusy != true }
 
+    /// The time since which a TLS handshake or the head of a request is unfinished, or `nil` if neither is.
+    var unfinishedSince: Instant? {
+        if isReadingHead { return headSince }
+        return share.bytes == ConnectionShare.handshake ? idleSince : nil
+    }
+
     /// Whether a call is under way whose head has come whole.
     var hasCall: Bool { session?.isBusy == true && !isReadingHead }
 
@@ -191,6 +198,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         case .http2:
             acceptor.watchForStalls()
             share.grow(by: ConnectionShare.http2, of: context.memory)
+            context.reclaimer?.checkSoon()
             let resources = context.http2
             let session = HTTP2ServerSession(owner: self, output: wire.output, resources: resources, limits: limits)
             if leave.isDraining { session.drain() }
@@ -235,6 +243,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         guard isReadingHead != self.isReadingHead else { return }
         self.isReadingHead = isReadingHead
         if isReadingHead {
+            headSince = context.loop.now
             timer?.arm(after: service.headTimeout)
         } else if session?.isBusy == false {
             timer?.arm(after: idleTimeout)

@@ -3,8 +3,8 @@ internal import Time
 
 /// Closes connections of one worker when connections hold too much of `limits.memory`.
 ///
-/// Idle connections and unfinished TLS handshakes go first, those that have been so longest, then idle connections to
-/// upstreams. For a new caller, connections go as well that have just been accepted or whose head has arrived in part.
+/// Unfinished TLS handshakes and heads go first, then idle connections, then those that have just been accepted, and at last a
+/// few idle connections to upstreams. Connections with calls end only if connections hold half of the limit.
 /// Belongs to the worker's thread.
 final class MemoryReclaimer: EndOfTurn {
     /// The part of the connections found that is closed at a time, so that the next new callers cost nothing.
@@ -13,6 +13,8 @@ final class MemoryReclaimer: EndOfTurn {
     private static let pause = 10 * Duration.millisecond
     /// The time for which a connection has to be idle: the request of a new one may be on its way.
     private static let grace = 10 * Duration.millisecond
+    /// The maximum number of idle connections to upstreams that one search closes.
+    private static let maxUpstreams = 8
 
     let budget: MemoryBudget
     /// The acceptors whose connections may be closed.
@@ -21,6 +23,8 @@ final class MemoryReclaimer: EndOfTurn {
     var closeIdleUpstream: () -> Bool = { false }
     /// Called with the number of callers' connections that were closed.
     var onClose: (Int) -> Void = { _ in }
+    /// Called with the numbers of connections and calls that were ended.
+    var onEnd: (_ connections: Int, _ calls: Int) -> Void = { _, _ in }
     /// Has all workers end what is stalled, if the budget is exhausted.
     var relieve: () -> Void = {}
     private let loop: EventLoop
@@ -28,12 +32,18 @@ final class MemoryReclaimer: EndOfTurn {
     private var nextSearch = Instant.min
     private var rejectUntil = Instant.min
     private var isDue = false
+    private var timer: Timer?
 
     /// Creates a reclaimer; `askOthers` has the other workers call `makeRoom`.
     init(_ budget: MemoryBudget, loop: EventLoop, askOthers: @escaping () -> Void) {
         self.budget = budget
         self.loop = loop
         self.askOthers = askOthers
+        timer = Timer(on: loop.timers) { [unowned self] in checkSoon() }
+    }
+
+    deinit {
+        timer?.cancel()
     }
 
     /// Decides on a new connection, and closes others if connections hold too much.
@@ -46,7 +56,6 @@ final class MemoryReclaimer: EndOfTurn {
         if budget.hasRoom(forConnection: bytes) { return .stays }
         checkSoon()
         if loop.now >= nextSearch {
-            closeIdle { !budget.hasRoom(forConnection: bytes) }
             closeWithoutCall { !budget.hasRoom(forConnection: bytes) }
             if budget.hasRoom(forConnection: bytes) { return .stays }
             nextSearch = loop.now + Self.pause
@@ -58,12 +67,13 @@ final class MemoryReclaimer: EndOfTurn {
         return .rejected(.noMemory)
     }
 
-    /// Closes idle connections until there is room for a new one, since another worker has none that it could close.
+    /// Closes connections until there is room for a new one, since another worker has none that it could close.
     func makeRoom() {
-        closeIdle { !budget.hasRoom(forConnection: ConnectionShare.handshake) }
+        closeWithoutCall(upTo: .idle) { !budget.hasRoom(forConnection: ConnectionShare.handshake) }
+        checkSoon()
     }
 
-    /// Closes connections without a call while connections hold too much, at the end of the turn.
+    /// Closes connections while they hold too much, at the end of the turn.
     func checkSoon() {
         if budget.isExhausted { relieve() }
         guard !isDue, budget.connectionExcess > 0 else { return }
@@ -73,52 +83,98 @@ final class MemoryReclaimer: EndOfTurn {
 
     func endOfTurn() {
         isDue = false
+        guard budget.connectionExcess > 0 else { return }
+        guard loop.now >= nextSearch else {
+            if let timer, !timer.isArmed { timer.arm(at: nextSearch) }
+            return
+        }
         // A closed session releases its tables only after this turn: close a few, and look again in the next one.
-        let isNeeded = { [budget] in budget.connectionExcess > 0 }
-        let hasClosed = closeIdle(limit: 1, while: isNeeded) || closeWithoutCall(limit: 1, while: isNeeded)
-        guard hasClosed, isNeeded() else { return }
+        guard closeWithoutCall(limit: 1, while: { budget.connectionExcess > 0 }) || endCalls() else {
+            nextSearch = loop.now + Self.pause
+            return
+        }
         isDue = true
         loop.atNextTurn(self)
     }
 
-    /// Closes idle connections while `isNeeded`: those of callers, and then those to upstreams.
+    // MARK: Connections without a call
+
+    /// The order in which connections without a call close.
+    private enum Rank: Int { case unfinished, idle, new }
+
+    /// A connection without a call, and the time since which its rank has been the same.
+    private struct Candidate {
+        let connection: CallerConnection
+        let rank: Rank
+        let since: Instant
+
+        init(_ connection: CallerConnection, idleBefore time: Instant) {
+            self.connection = connection
+            since = connection.unfinishedSince ?? connection.idleSince
+            if connection.unfinishedSince != nil {
+                rank = .unfinished
+            } else {
+                rank = connection.isIdle && !connection.isNew && since < time ? .idle : .new
+            }
+        }
+
+        func close() -> Bool {
+            switch rank {
+            case .unfinished: connection.closeIfUnfinished()
+            case .idle: connection.closeIfIdle(atOnce: true)
+            case .new: connection.closeWithoutCall()
+            }
+        }
+
+        static func < (one: Candidate, other: Candidate) -> Bool {
+            (one.rank.rawValue, one.since) < (other.rank.rawValue, other.since)
+        }
+    }
+
+    /// Closes connections without a call while `isNeeded`: those of callers, and then those to upstreams.
     ///
     /// - Parameters:
-    ///   - limit: the number of connections to close, unless a part of callers' idle ones is more.
+    ///   - limit: the number of connections to close, unless a part of callers' connections is more.
+    ///   - last: the last rank that is closed.
     ///   - isNeeded: whether to close another connection.
     /// - Returns: whether any were closed.
     @discardableResult
-    private func closeIdle(limit: Int = .max, while isNeeded: () -> Bool) -> Bool {
+    private func closeWithoutCall(limit: Int = .max, upTo last: Rank = .new, while isNeeded: () -> Bool) -> Bool {
         guard isNeeded() else { return false }
-        let before = loop.now - Self.grace
-        let idle = acceptors().flatMap { $0.connections(idleBefore: before, new: false) }
-        var count = close(idle, limit: limit, while: isNeeded) { $0.closeIfIdle(atOnce: true) }
-        while isNeeded(), count < limit, closeIdleUpstream() { count += 1 }
-        return count > 0
-    }
-
-    /// Closes connections without a call while `isNeeded`, although they are new or a head has arrived in part.
-    @discardableResult
-    private func closeWithoutCall(limit: Int = .max, while isNeeded: () -> Bool) -> Bool {
-        guard isNeeded() else { return false }
-        let candidates = acceptors().flatMap(\.connectionsWithoutCall)
-        return close(candidates, limit: limit, while: isNeeded) { $0.closeWithoutCall() } > 0
-    }
-
-    /// Closes those of the connections that have been idle longest, and reports the number of them.
-    private func close(
-        _ connections: [CallerConnection],
-        limit: Int,
-        while isNeeded: () -> Bool,
-        by close: (CallerConnection) -> Bool
-    ) -> Int {
-        let part = connections.count / Self.part
+        let time = loop.now - Self.grace
+        let found = acceptors().flatMap(\.connectionsWithoutCall).map { Candidate($0, idleBefore: time) }
+        let candidates = found.filter { $0.rank.rawValue <= last.rawValue }.sorted(by: <)
+        let part = candidates.count / Self.part
         var count = 0
-        for connection in connections.sorted(by: { $0.idleSince < $1.idleSince }) {
+        for candidate in candidates {
             guard count < part || count < limit && isNeeded() else { break }
-            if close(connection) { count += 1 }
+            if candidate.close() { count += 1 }
         }
         if count > 0 { onClose(count) }
-        return count
+        var upstreams = 0
+        while isNeeded(), count + upstreams < min(limit, Self.maxUpstreams), closeIdleUpstream() { upstreams += 1 }
+        return count + upstreams > 0
+    }
+
+    // MARK: Connections with calls
+
+    /// Ends a part of the connections with calls if connections hold half of the limit: first those whose calls are silent,
+    /// of these the largest, and of equal ones the oldest.
+    ///
+    /// - Returns: whether any were ended.
+    private func endCalls() -> Bool {
+        let now = loop.now
+        // Silence is noted from the first search on, before any of them has to end.
+        let busy = acceptors().flatMap(\.openConnections).filter(\.servesCall).map { connection in
+            (connection: connection, rank: connection.isSilent(at: now) ? 0 : 1, size: connection.size)
+        }
+        guard budget.isFullOfConnections else { return false }
+        let sorted = busy.sorted {
+            ($0.rank, -$0.size, $0.connection.idleSince) < ($1.rank, -$1.size, $1.connection.idleSince)
+        }
+        let ended = sorted.prefix(max(1, busy.count / Self.part)).compactMap { $0.connection.endCalls() }
+        guard !ended.isEmpty else { return false }
+        onEnd(ended.count, ended.reduce(0, +))
+        return true
     }
 }

@@ -4,7 +4,7 @@ package import Time
 /// What the process holds for calls, for heads that have come in part and for connections: the same object for all workers.
 ///
 /// A quarter of the limit is for connections, and the rest for calls and heads, so that neither take room from the other.
-/// Connections with calls cannot be closed: if they hold more than the quarter, calls have that much less.
+/// Connections with calls stay while they hold at most a half: if that is more than the quarter, calls have that much less.
 ///
 /// Safe on any thread. An unfinished head keeps a `MemoryShare`, and a connection a `ConnectionShare`; what is held for calls,
 /// and by nghttp2 for sessions, is counted by `MemoryMeter`s of each worker.
@@ -95,6 +95,9 @@ package final class MemoryBudget: Sendable {
 
     /// The bytes that connections should release, or less than zero.
     var connectionExcess: Int { connections - connectionLimit }
+
+    /// Whether connections hold so much that even those with calls have to end: half of the limit remains for calls.
+    var isFullOfConnections: Bool { connections > limit / 2 }
 }
 
 /// What one holder has of a `MemoryBudget`, in steps of 4 KiB, so that threads seldom meet there.

@@ -108,20 +108,46 @@ import Time
         }
     }
 
-    @Test func `an idle connection to an upstream closes before callers with part of a head`() {
-        runProxy(room: 8 * ConnectionShare.plain) { harness in
+    @Test func `callers with part of a head close before idle ones, and connections to upstreams last`() {
+        runProxy(room: 6 * ConnectionShare.plain) { harness in
+            let idle = harness.caller()
+            idle.send(get)
+            let upstream = harness.upstream().accept()
+            upstream.send(fine)
+            idle.expect(fine)
+            let partial = crowd(harness, 4, sending: "GET / HT", idle: .zero)
+            let new = crowd(harness, 4, idle: .zero)
+            #expect(gone(partial) == [0, 1, 2, 3])
+            #expect(gone(new + [idle]) == [] && upstream.end == nil)
+            let more = crowd(harness, 1, idle: .zero)
+            #expect(idle.end != nil && upstream.end == nil)
+            // All of them have calls now, and the upstream serves one more.
+            for caller in new + more { caller.send(get) }
+            harness.settle()
+            #expect(gone(new + more) == [])
+        }
+    }
+
+    @Test func `an idle connection to an upstream closes when all callers have calls`() {
+        let streams = """
+            listen: 127.0.0.1:8080
+            interceptors: [{when: {path: /stay}, fault: {delay: 1m}}]
+            upstream: http://127.0.0.1:9000
+            """
+        runProxy(streams, room: 8 * ConnectionShare.plain) { harness in
             let caller = harness.caller()
             caller.send(get)
             let upstream = harness.upstream().accept()
             upstream.send(fine)
             caller.expect(fine)
             caller.close()
-            let partial = crowd(harness, 7, sending: "GET / HT", idle: .zero)
+            let stay = http("GET /stay HTTP/1.1", "host: app")
+            let busy = crowd(harness, 7, sending: stay, idle: .zero)
             #expect(upstream.end == nil)
-            _ = harness.caller()
+            let new = harness.caller()
             harness.settle()
-            #expect(upstream.end != nil)
-            #expect(gone(partial) == [])
+            #expect(upstream.end != nil && new.end == nil)
+            #expect(gone(busy) == [])
         }
     }
 
@@ -196,6 +222,98 @@ import Time
         }
     }
 
+    // MARK: Connections with calls
+
+    /// Callers, each with a stream that sends nothing.
+    private func silentCallers(_ harness: ProxyHarness, _ count: Int) -> [HTTP2Peer] {
+        (0..<count).map { _ in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/grpc"))
+            harness.pass(.milliseconds(15))
+            return caller
+        }
+    }
+
+    /// Has a caller fill its table of HPACK, with a request that is rejected.
+    private func fillTable(_ caller: HTTP2Peer, _ harness: ProxyHarness) {
+        let fields = (0..<120).flatMap { HPACK.kept(String(UnicodeScalar(UInt8(97 + $0 % 26))), "") }
+        let flags = Frame.Flag.endHeaders | Frame.Flag.end
+        caller.send(Frame(.headers, flags: flags, stream: 3, HPACK.literal(":method", "GET") + fields))
+        harness.pass(.milliseconds(15))
+    }
+
+    @Test func `the largest connections with calls end when connections hold half of the limit`() {
+        runProxy(http2Plain) { harness in
+            let callers = silentCallers(harness, 18)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            memory.limit = 3 * memory.connections
+            for caller in callers { fillTable(caller, harness) }
+            let ended = gone(callers.map(\.peer))
+            #expect(ended.count > 4 && ended == Array(0..<ended.count), "\(ended)")
+            for index in ended {
+                #expect(callers[index].frames.contains { $0.kind == .goaway })
+                #expect(callers[index].receiveLines(of: 1).contains { $0.contains("grpc-status: 8") })
+            }
+            #expect(hits(harness) == "\(ended.count)")
+            #expect(memory.connections <= memory.limit / 2 + 64 * 1024)
+            #expect(!memory.isExhausted)
+            callers[17].send(.say(5, "application/grpc", end: true))
+            harness.settle()
+            #expect(callers[17].receiveLines(of: 5) == [])
+            #expect(upstream.frames.filter { $0.kind == .headers }.count >= callers.count + 1)
+        }
+    }
+
+    @Test func `connections with silent calls end before one whose call is active`() {
+        runProxy(http2Plain) { harness in
+            let callers = silentCallers(harness, 18)
+            _ = harness.upstream().acceptHTTP2(in: harness)
+            // Connections exceed their part from now on, but not a half.
+            memory.limit = 3 * memory.connections
+            for caller in callers[..<3] { fillTable(caller, harness) }
+            for _ in 0..<4 {
+                harness.pass(.milliseconds(300))
+                callers[0].send(.data(1, Array(envelope("a").utf8)))
+            }
+            for caller in callers[3...] {
+                callers[0].send(.data(1, Array(envelope("a").utf8)))
+                fillTable(caller, harness)
+            }
+            let ended = gone(callers.map(\.peer))
+            #expect(ended.count > 4 && ended == Array(1..<ended.count + 1), "\(ended)")
+        }
+    }
+
+    @Test func `a search that finds nothing is not repeated immediately`() throws {
+        try runProxy(room: 8 * ConnectionShare.plain) { harness in
+            let busy = crowd(harness, 4, sending: get, idle: .zero)
+            let reclaimer = try #require(harness.worker.context.reclaimer)
+            let (acceptors, more) = (reclaimer.acceptors, ConnectionShare.plain)
+            memory.addConnections(more)
+            harness.pass(.milliseconds(15))
+            var looks = 0
+            reclaimer.acceptors = {
+                looks += 1
+                return acceptors()
+            }
+            func check(_ times: Int) {
+                for _ in 0..<times {
+                    reclaimer.checkSoon()
+                    harness.settle()
+                }
+            }
+            check(1)
+            let once = looks
+            check(20)
+            #expect(looks == once)
+            // What was asked for meanwhile is done later.
+            harness.pass(.milliseconds(15))
+            #expect(looks == 2 * once)
+            #expect(gone(busy) == [])
+            memory.addConnections(-more)
+        }
+    }
+
     // MARK: TLS
 
     /// A caller in TLS, which says nothing.
@@ -248,6 +366,25 @@ import Time
             try shakeHands(callers[19], harness)
             #expect(gone(callers) == Array(0..<17))
             #expect(hits(harness) == "0")
+        }
+    }
+
+    @Test func `unfinished handshakes close before idle callers and connections to upstreams`() throws {
+        let room = 2 * ConnectionShare.plain + 3 * ConnectionShare.handshake
+        try runProxy(room: room, transports: [.memory]) { harness in
+            let idle = harness.caller()
+            idle.send(get)
+            let upstream = harness.upstream().accept()
+            upstream.send(fine)
+            idle.expect(fine)
+            harness.pass(.seconds(1))
+            let flood = try (0..<12).map { _ in
+                let caller = try securedCaller(harness)
+                harness.pass(.milliseconds(15))
+                return caller
+            }
+            #expect(gone(flood) == Array(0..<9))
+            #expect(idle.end == nil && upstream.end == nil)
         }
     }
 }
