@@ -21,7 +21,7 @@ def need_landlock():
 def test_every_part_of_it_is_in_force(service):
     need_landlock()
     service.start(responses())
-    assert "sandbox: files=yes ports=no syscalls=yes new_privileges=no" in service.martlet("status").stdout
+    assert "sandbox: files=yes ports=no unix_sockets=yes syscalls=yes new_privileges=no" in service.martlet("status").stdout
     assert "reason=" not in service.wait_for_log(r"sandbox files=yes .*")[0]
     # Also for the process that an upgrade starts.
     assert service.martlet("upgrade").returncode == 0
