@@ -29,7 +29,7 @@ def test_no_zombie_is_left(container, own, shared, programs, running):
 
     def configuration(number):
         token = f"token: {{ exec: {{ command: [/shared/program, '{number}'] }} }}"
-        return own.replace("interceptors:", f"interceptors:\n  - {token}")
+        return own.replace("interceptors:", f"interceptors:\n  - {token}") + "\nsandbox: { write: [/shared] }\n"
 
     ours = container(configuration=configuration(0), mounts=programs).wait()
     for number in range(TOKENS):
@@ -37,7 +37,8 @@ def test_no_zombie_is_left(container, own, shared, programs, running):
             (ours.mounts["/etc/martlet"] / "martlet.yaml").write_text(configuration(number))
             ours.kill("HUP")
             ours.stderr.wait(r" reloaded\b", count=number)
-        assert say(shared).status_code == 200
+        response = say(shared)
+        assert response.status_code == 200, response.text
         assert upstream.requests[-1].header("authorization") == f"Bearer token-{number}"
         eventually(lambda: len(orphans.read_text().split()) == number + 1, what="the end of the orphan")
     assert settled(lambda: [child for child in ours.children() if child[1] == "Z"]) == []
