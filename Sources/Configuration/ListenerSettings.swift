@@ -10,7 +10,7 @@ public struct ListenerSettings: Equatable, Sendable {
         public let body: Duration?
         /// How long a connection without a call is kept.
         public let idle: Duration?
-        /// How long a caller may take none of the bytes that wait for it.
+        /// The time for which a caller may take none of the bytes that wait for it.
         public let stalled: Duration?
         /// How long an interceptor may suspend one event of a call.
         public let suspension: Duration?

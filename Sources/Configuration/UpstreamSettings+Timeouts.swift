@@ -5,7 +5,7 @@ extension UpstreamSettings {
     public struct Timeouts: Equatable, Sendable {
         /// The DNS lookup and the making of the connection.
         public let connect: Duration?
-        /// How long a call waits for a connection, beside the time of `connect`.
+        /// The time for which a call waits for a connection, in addition to `connect`.
         public let waiting: Duration?
         /// From the last byte sent to the first byte of the response.
         public let firstByte: Duration?
@@ -13,11 +13,11 @@ extension UpstreamSettings {
         public let attempt: Duration?
         /// The whole of a call, the caller's own deadline notwithstanding.
         public let call: Duration?
-        /// How long a connection without a call is kept.
+        /// The time for which a connection without a call is kept.
         public let idle: Duration?
-        /// How often an HTTP/2 connection that has calls is asked for a sign of life; none is never.
+        /// The interval between pings of an HTTP/2 connection with calls; `nil` sends none.
         public let keepalive: Duration?
-        /// How old a connection grows before it begins no more calls; none is without end.
+        /// The age at which a connection gets no new calls; `nil` is no limit.
         public let maxAge: Duration?
 
         static let options = [

@@ -34,9 +34,9 @@ final class HTTP2Memory {
     private(set) var kept = 0
     /// The fewest that were kept at once since the last trim.
     private var unused = 0
-    /// How many bytes the allocator has given in small blocks, those that are kept included.
+    /// The bytes that the allocator has given in small blocks, those that are kept included.
     private var small = 0
-    /// How many it has given in blocks that are not kept.
+    /// The bytes that it has given in blocks that are not kept.
     private var large = 0
     private let meter: MemoryMeter
     /// Where sessions go.

@@ -22,7 +22,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private(set) var session: (any HTTPServerSession)?
     private var timer: Timer?
     private var discardTimer: Timer?
-    /// How much had been sent when the connection began to end, or at the last look since.
+    /// The bytes that had been sent when the connection began to end, or at the last check since.
     private var stuckAt: Int?
     /// What is spoken, once that is known.
     private(set) var version: HTTPVersion?

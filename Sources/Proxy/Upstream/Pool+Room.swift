@@ -46,7 +46,7 @@ extension Pool {
 
     /// Searches for stalled calls now and then while attempts wait for connections in use.
     func seekRoom() {
-        guard needsRoom, unserved > 0, roomTimer?.isArmed != true else { return }
+        guard backoff == nil, unserved > 0, roomTimer?.isArmed != true else { return }
         let timer = roomTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in makeRoom() }
         roomTimer = timer
         timer.arm(after: StallSearch.interval)
@@ -56,7 +56,7 @@ extension Pool {
     func endOfTurn() { makeRoom() }
 
     private func makeRoom() {
-        guard needsRoom, unserved > 0 else { return }
+        guard needsRoom, unserved > 0 else { return seekRoom() }
         let now = upstream.context.loop.now
         waiting.noteStalls(at: now)
         let request = RoomRequest(
