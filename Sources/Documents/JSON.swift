@@ -42,17 +42,14 @@ public enum JSON {
 
     /// Returns the document of a text that Martlet has written, or `nil` if a name is there twice.
     static func document(of text: [UInt8], _ meter: MemoryMeter? = nil) -> JSONDocument? {
-        var counter = JSONScanner(text.span, maxEntries: .max, counts: true)
-        try? counter.read()
-        let count = counter.count
-        var scanner = JSONScanner(text.span, maxEntries: count, counts: false)
-        scanner.reserve(count)
+        var scanner = JSONScanner(text.span, maxEntries: .max)
+        scanner.reserve(entryLimit(of: text.count))
         do {
             try scanner.read()
         } catch {
             return nil
         }
-        return JSONDocument(text, scanner.entries, meter)
+        return JSONDocument(text, exact(scanner.entries), meter)
     }
 
     /// Checks a text and finds its values.
@@ -65,12 +62,12 @@ public enum JSON {
             let offset = error.byteOffsets.lowerBound
             throw JSONError("unable to decode byte 0x\(String(text[offset], radix: 16))", before: offset, of: text)
         }
-        let most = (text.count * (growth - 1) + slack) / MemoryLayout<UInt32>.stride
+        let most = entryLimit(of: text.count)
         let maxEntries = min(most, (room - text.count) / MemoryLayout<UInt32>.stride)
         let limit = maxEntries < most ? JSONError.noRoom : JSONError.tooDense
         // An array that grows takes up to three times its size meanwhile. Room that is never used takes no memory.
         let isLong = text.count > slack / growth
-        var scanner = JSONScanner(text, maxEntries: maxEntries, counts: false)
+        var scanner = JSONScanner(text, maxEntries: maxEntries)
         if isLong { scanner.reserve(maxEntries) }
         do {
             try scanner.read()
@@ -78,6 +75,11 @@ public enum JSON {
             throw error.isTooLarge ? limit : error
         }
         return isLong ? exact(scanner.entries) : scanner.entries
+    }
+
+    /// Returns the maximum number of entries of a text of `count` bytes.
+    private static func entryLimit(of count: Int) -> Int {
+        (count * (growth - 1) + slack) / MemoryLayout<UInt32>.stride
     }
 
     /// Returns entries without the room behind them, unless a copy beside it would take more than they may.

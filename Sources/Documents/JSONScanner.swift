@@ -8,22 +8,19 @@ struct JSONScanner: ~Escapable {
     /// The offset of the next byte.
     private var position = 0
     private let maxEntries: Int
-    private let counts: Bool
-    /// The index of the text, as `JSONEntry` has it; empty if the entries are only counted.
+    /// The index of the text, as `JSONEntry` has it.
     private(set) var entries: [UInt32] = []
-    /// The number of entries.
-    private(set) var count = 0
     /// The arrays and objects around the position, outermost first: the index of each, and the first one's bit for an object.
     private var around: [UInt32] = []
     private var names = JSONNames()
 
     /// Creates a scanner of a text in UTF-8.
     @_lifetime(copy text)
-    init(_ text: Span<UInt8>, maxEntries: Int, counts: Bool) {
-        (self.text, self.maxEntries, self.counts) = (text, maxEntries, counts)
+    init(_ text: Span<UInt8>, maxEntries: Int) {
+        (self.text, self.maxEntries) = (text, maxEntries)
     }
 
-    /// Makes room for the entries, exactly.
+    /// Makes room for entries.
     mutating func reserve(_ count: Int) { entries.reserveCapacity(count) }
 
     /// Reads the text.
@@ -88,7 +85,7 @@ struct JSONScanner: ~Escapable {
             return false
         }
         let isObject = end == UInt8(ascii: "}")
-        around.append(UInt32(truncatingIfNeeded: count) | (isObject ? JSONEntry.mark : 0))
+        around.append(UInt32(truncatingIfNeeded: entries.count) | (isObject ? JSONEntry.mark : 0))
         try note(at: start)
         // The index behind it is not known yet.
         try note(at: 0)
@@ -112,9 +109,8 @@ struct JSONScanner: ~Escapable {
             }
             position += 1
             around.removeLast()
-            guard !counts else { continue }
             let start = JSONEntry.offset(last)
-            entries[start + 1] = UInt32(truncatingIfNeeded: count)
+            entries[start + 1] = UInt32(truncatingIfNeeded: entries.count)
             guard isObject else { continue }
             let entries = entries
             if let second = names.second(in: text, entries.span, from: start + 2) {
@@ -184,9 +180,8 @@ struct JSONScanner: ~Escapable {
     private mutating func note(_ mark: UInt32 = 0) throws(JSONError) { try note(at: position, mark) }
 
     private mutating func note(at offset: Int, _ mark: UInt32 = 0) throws(JSONError) {
-        guard count < maxEntries else { throw JSONError.tooDense }
-        count += 1
-        if !counts { entries.append(UInt32(truncatingIfNeeded: offset) | mark) }
+        guard entries.count < maxEntries else { throw JSONError.tooDense }
+        entries.append(UInt32(truncatingIfNeeded: offset) | mark)
     }
 
     // MARK: Errors
