@@ -45,7 +45,7 @@ test: test-unit test-e2e ## Run every test, installing what the tests need
 
 test-unit: ## Run the unit and in-memory tests under AddressSanitizer
 	@scripts/install-build-deps
-	scripts/sanitized address test --disable-xctest $(ARGS)
+	scripts/test-unit $(ARGS)
 
 test-e2e: build ## Run the release binary against real clients and servers
 	@scripts/install-test-deps

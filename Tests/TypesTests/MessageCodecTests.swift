@@ -1,5 +1,6 @@
 import Bytes
 import Testing
+import TimeKit
 import Types
 
 @Suite struct MessageCodecTests {
@@ -149,9 +150,10 @@ import Types
         // Their halves are the same, so that a hash of both together without a seed is zero.
         let keys = (1...60_000).map { UInt64($0) << 32 | UInt64($0) }
         let message = keys.flatMap { Wire.bytes(1, Wire.number(1, $0)) }
-        let began = ContinuousClock.now
-        try codec.appendJSON(of: message.span, type, types, limit: 4 << 20, to: ByteQueue())
-        #expect(ContinuousClock.now - began < .seconds(5))
+        let time = try ProcessorTime.measure {
+            try codec.appendJSON(of: message.span, type, types, limit: 4 << 20, to: ByteQueue())
+        }
+        #expect(time < .seconds(5))
     }
 
     @Test func `a message is no larger than its limit, whatever its JSON`() {
