@@ -21,6 +21,9 @@ final class JSONDocument: @unchecked Sendable {
     /// The number of bytes that the document holds.
     var heldBytes: Int { text.count + entries.capacity * MemoryLayout<UInt32>.stride + Self.overhead }
 
+    /// Returns the same document, counted by a meter.
+    func counted(by meter: MemoryMeter) -> JSONDocument { JSONDocument(text, entries, meter) }
+
     // MARK: Values
 
     /// Returns the value at an index.

@@ -1,4 +1,4 @@
-internal import Bytes
+public import Bytes
 
 /// A JSON value (RFC 8259).
 ///
@@ -97,6 +97,13 @@ public enum JSONValue: Equatable, Sendable {
             members.source?.document.heldBytes
                 ?? members.reduce(own) { $0 + MemoryLayout<String>.stride + $1.name.utf8.count + $1.value.heldBytes }
         }
+    }
+
+    /// Returns the same value with the bytes that it holds counted by a meter, if it is an array or object of a text: it stays
+    /// on the thread of the meter from then on.
+    public func counted(by meter: MemoryMeter) -> JSONValue {
+        guard let source else { return self }
+        return source.document.counted(by: meter).value(at: source.index)
     }
 
     /// The place in the document that the value is of, if it is an array or object of one.

@@ -21,6 +21,9 @@ public final class BlockingThread: Sendable {
     /// Where types of messages are made; it starts when there is the first, and ends with the process.
     public static let types = BlockingThread(name: "martlet-types")
 
+    /// Where large messages are read as JSON; it starts when there is the first, and ends with the process.
+    public static let messages = BlockingThread(name: "martlet-json")
+
     /// Where bodies of requests are kept in files; it starts when there is the first, and ends with the process.
     public static let spool = BlockingThread(name: "martlet-spool")
 

@@ -78,7 +78,7 @@ struct MessageChanges: Sendable {
                 return (pointer, json.readable.array)
             }
         }
-        let edited = try call.edited(payload, edits, message.direction)
+        let edited = try call.edited(payload, edits, message)
         message.replace(with: edited.span)
     }
 }

@@ -52,6 +52,9 @@ struct MessageRequirements: Sendable {
         }
     }
 
+    /// The size of the largest message that is read as JSON.
+    var maxJSON: Int { requirements == nil ? 0 : maxSize ?? .max }
+
     /// The places that it reads.
     func places(_ direction: Direction) -> [MessagePlace] {
         (requirements ?? []).map { MessagePlace($0.pointer, text: $0.name, at: $0.mark, direction, .message) }

@@ -63,10 +63,14 @@ struct MockContext {
     }
 
     /// A message of the request has come.
-    mutating func received(_ payload: Span<UInt8>) {
+    ///
+    /// - Parameters:
+    ///   - payload: The message.
+    ///   - message: What the chain has of it, if it passes there.
+    mutating func received(_ payload: Span<UInt8>, _ message: Message? = nil) {
         number += 1
         known = max(known, .first)
-        let input = MockInput(payload, of: call)
+        let input = MockInput(payload, message, of: call)
         // Among earlier messages, only the first one decides on a rule; the others are parsed again if necessary.
         if last !== first { last?.rest() }
         last = input

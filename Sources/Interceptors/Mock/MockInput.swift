@@ -16,11 +16,22 @@ final class MockInput {
     /// The number of bytes that the values hold, or `nil` until it is needed.
     private var size: Int?
 
-    init(_ payload: Span<UInt8>, of call: Call) {
+    /// Reads a message.
+    ///
+    /// - Parameters:
+    ///   - payload: The message.
+    ///   - message: What the chain has of it, if it passes there.
+    ///   - call: The call.
+    init(_ payload: Span<UInt8>, _ message: Message?, of call: Call) {
         self.payload = payload.array
         self.call = call
         var problem: MessageFlaw?
-        parsed = .some(Self.read(payload, call, &problem))
+        if let message {
+            parsed = .some(message.json(payload, call))
+            problem = message.flaw
+        } else {
+            parsed = .some(Self.read(payload, call, &problem))
+        }
         self.problem = problem
     }
 

@@ -114,11 +114,15 @@ final class MockInterceptor: Interceptor {
         }
     }
 
+    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool {
+        call[stateOf: self] != nil
+    }
+
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         if case .passed(let passed)? = call[stateOf: self] {
             passed.passed(payload, message, call)
         } else {
-            decide(call) { $0.received(payload) }
+            decide(call) { $0.received(payload, message) }
         }
         return .next
     }

@@ -107,6 +107,10 @@ final class RecordInterceptor: Interceptor {
         return .next
     }
 
+    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool {
+        size <= form.maxMessage && call.codec != .other
+    }
+
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         call[stateOf: self]?.received(payload, message, call)
         return .next

@@ -33,6 +33,10 @@ final class ValidateInterceptor: Interceptor {
         validation(of: call).responseHead(head, call)
     }
 
+    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool {
+        message.number == 1 && validation(of: call).hasCandidates
+    }
+
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         validation(of: call).responseMessage(payload, message, call)
     }

@@ -29,6 +29,8 @@ final class Validation {
     let worker: WorkerServices
     /// The rules that may still be for the response, a bit each.
     private var candidates: UInt64 = 0
+    /// Whether rules are open that may ask about what comes.
+    var hasCandidates: Bool { candidates != 0 }
     private(set) var status = 0
     /// The first message, if it is JSON.
     private var view: MessageView?

@@ -98,12 +98,16 @@ extension Call {
             let queue = flows[direction].queues.queue(at: index),
             !queue.isDraining
         {
-            guard asks, !run.chain.links[index].isSerial else {
+            guard asks, !run.chain.links[index].isSerial, !queue.hasUndelivered else {
                 hold(event, bytes, direction, at: index, asks ? .undelivered : .ready)
                 return false
             }
         }
         guard asks else { return true }
+        if let reading = reading(of: event, bytes, at: index) {
+            holdForReading(reading, index, event, bytes, direction)
+            return false
+        }
         let verdict = askNoting(index, event, bytes, direction)
         // What most return; nothing waits there.
         if case .next = verdict, event.isHead, flows.heldIndexes(direction) & 1 << UInt64(index) == 0 {

@@ -39,10 +39,15 @@ extension Call {
         RPCError(.internal, "interceptor \(run.chain.links[index].name) used one suspension for two events")
     }
 
-    private func begin(_ suspension: Suspension, _ index: Int, _ direction: Direction) {
+    func begin(_ suspension: Suspension, _ index: Int, _ direction: Direction) {
         let (counters, counter) = (worker.counters, run.chain.links[index].counter)
         counters.verdict(counter, .suspend)
         suspension.resumedAgain = { counters.verdict(counter, .late) }
+        wait(for: suspension, index, direction)
+    }
+
+    /// Lets the call wait until the suspension is resumed, or `timeouts.suspension` ends the call.
+    func wait(for suspension: Suspension, _ index: Int, _ direction: Direction) {
         guard !suspension.isResumed else { return wasResumed(direction, index) }
         suspension.resumed = { [unowned self] in wasResumed(direction, index) }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
@@ -107,13 +112,10 @@ extension Call {
         // What is resumed meanwhile leaves afterwards: it could overtake what leaves now.
         hooks.enter()
         queue.isDraining = true
-        while !isOver, let held = queue.events.first {
-            guard let verdict = verdict(on: held, index, direction) else { break }
-            if case .suspend(let suspension) = verdict, suspension.claim() {
-                queue.events[0].state = .suspended(suspension)
-                begin(suspension, index, direction)
-                guard suspension.isResumed else { break }
-                continue
+        while !isOver {
+            deliver(queue, direction)
+            guard !isOver, let held = queue.events.first, let verdict = verdict(on: held, index, direction) else {
+                break
             }
             _ = flows[direction].queues.removeFirst(of: queue, at: worker.context.loop.now)
             let bytes = held.bytes
@@ -150,7 +152,8 @@ extension Call {
         case .ready: .next
         case .suspended(let suspension): verdict(suspension, on: held.event, index, direction)
         case .headSuspended(let suspension): verdict(suspension, on: heldHeadEvent ?? held.event, index, direction)
-        case .undelivered: askNoting(index, held.event, Span(), direction)
+        case .delivered(let verdict): verdict
+        case .undelivered, .reading: nil
         }
     }
 
@@ -177,7 +180,7 @@ extension Call {
         }
     }
 
-    private func hasResumed(_ suspension: Suspension, _ index: Int, _ event: ChainEvent, _ direction: Direction) {
+    func hasResumed(_ suspension: Suspension, _ index: Int, _ event: ChainEvent, _ direction: Direction) {
         let time = suspension.began > .start ? worker.context.loop.clock.now - suspension.began : .zero
         worker.counters.interceptorTook(run.chain.links[index].counter, time)
         trace?.resumed(index, event.label(direction), after: time)

@@ -14,14 +14,26 @@ final class HoldQueue {
             case headSuspended(Suspension)
             /// It waits only for those before it.
             case ready
+            /// The message waits until it has been read as JSON, and is handed to the interceptor then.
+            case reading(Suspension)
+            /// It waits only for those before it, and then gets a verdict that is known, and not `next`.
+            case delivered(Verdict)
             /// It waits for those before it to be handed to the interceptor, which wants one after the other.
             case undelivered
+
+            /// Whether the interceptor may not get what comes behind it.
+            var keepsOthers: Bool {
+                switch self {
+                case .reading, .delivered, .undelivered: true
+                case .suspended, .headSuspended, .ready: false
+                }
+            }
 
             /// What it waits for, if it was suspended.
             var suspension: Suspension? {
                 switch self {
-                case .suspended(let suspension), .headSuspended(let suspension): suspension
-                case .ready, .undelivered: nil
+                case .suspended(let suspension), .headSuspended(let suspension), .reading(let suspension): suspension
+                case .ready, .delivered, .undelivered: nil
                 }
             }
         }
@@ -46,6 +58,16 @@ final class HoldQueue {
 
     init(index: Int) {
         self.index = index
+    }
+
+    /// Whether the interceptor may not get what comes: an event before that waits to be handed to it, or its verdict to count.
+    var hasUndelivered: Bool { events.contains { $0.state.keepsOthers } }
+
+    /// The place of the first event that the interceptor has not got yet, unless a verdict before it is to count first.
+    var firstUndelivered: Int? {
+        guard let place = events.firstIndex(where: { $0.state.keepsOthers }) else { return nil }
+        if case .delivered = events[place].state { return nil }
+        return place
     }
 
     /// When the first event began to wait for its suspension.

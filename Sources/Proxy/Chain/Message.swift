@@ -100,6 +100,14 @@ public final class Message {
 
     // MARK: What the engine does with it
 
+    /// Whether the message has been read as JSON, or proved to be something else.
+    var isRead: Bool { view != nil }
+
+    /// Keeps what the message was read as.
+    func read(_ message: ReadMessage) {
+        (view, flaw) = (.some(message.value), message.flaw)
+    }
+
     /// Becomes the next message.
     func begin(_ number: Int, isCompressed: Bool, isPlain: Bool = false, decompressed: ByteQueue? = nil) {
         release()

@@ -49,6 +49,25 @@ public final class Suspension {
         }
     }
 
+    /// Makes a suspension that ends when work on another thread has.
+    ///
+    /// - Parameters:
+    ///   - thread: The thread.
+    ///   - work: The work, which is skipped if the call ends before it begins.
+    ///   - then: Gets what the work returns, on the worker's thread, before the event goes on.
+    init<Result: Sendable>(
+        on thread: BlockingThread,
+        _ work: @escaping @Sendable () -> Result,
+        then: @escaping (Result) -> Void
+    ) {
+        start = { tasks, suspension in
+            tasks.start(on: thread, work) { [weak suspension] result in
+                then(result)
+                suspension?.resume()
+            }
+        }
+    }
+
     /// Lets the event go on with `verdict`; once is enough, and what comes later counts for nothing.
     ///
     /// `suspend` is no verdict here: it means `next`.

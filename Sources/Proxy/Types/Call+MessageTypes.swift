@@ -55,34 +55,31 @@ extension Call {
 
     /// Returns a message as JSON; `flaw` becomes the reason if it is not valid for its type, or takes too much memory.
     public func json(_ payload: Span<UInt8>, _ direction: Direction, _ flaw: inout MessageFlaw?) -> JSONValue? {
-        guard let types = generation.types, let type = messageType(direction) else { return parsed(payload, &flaw) }
         let (message, text) = (worker.acquireQueue(), worker.acquireQueue())
         defer {
             worker.release(message)
             worker.release(text)
         }
-        do throws(MessageError) {
-            let (codec, limit) = (worker.messageCodec, callerLeg.listener.heldMessageLimit)
-            guard self.codec == .json else {
-                try codec.appendJSON(of: payload, type, types.set, limit: limit, to: text)
-                return parsed(text.readable, &flaw)
-            }
-            // What its type does not have, a request may not have either; a response is of a newer version then.
-            let dropsUnknown = types.dropsUnknown || direction == .response
-            try codec.appendMessage(
-                ofJSON: payload,
-                type,
-                types.set,
-                dropsUnknown: dropsUnknown,
-                limit: limit,
-                to: message
-            )
-            try codec.appendJSON(of: message.readable, type, types.set, limit: limit, to: text)
-        } catch {
-            flaw = MessageFlaw(error)
-            return nil
+        let worker = worker
+        let read = reading(direction).read(payload, worker.messageCodec, (message, text)) { json throws(JSONError) in
+            try worker.parsed(json)
         }
-        return parsed(text.readable, &flaw)
+        if let found = read.flaw { flaw = found }
+        return read.value
+    }
+
+    /// The way in which messages of a direction are read as JSON.
+    func reading(_ direction: Direction) -> MessageReading {
+        guard let types = generation.types, let type = messageType(direction) else { return MessageReading(typed: nil) }
+        let typed = MessageReading.Typed(
+            type: type,
+            types: types.set,
+            isJSON: codec == .json,
+            // What its type does not have, a request may not have either; a response is of a newer version then.
+            dropsUnknown: types.dropsUnknown || direction == .response,
+            limit: callerLeg.listener.heldMessageLimit
+        )
+        return MessageReading(typed: typed)
     }
 
     /// Reads JSON, which counts for `limits.memory` as long as it is held; `flaw` becomes the reason if that takes too much memory.
@@ -217,20 +214,21 @@ extension Call {
     /// A message with changes, in its codec; fields that its type does not have stay.
     ///
     /// - Parameters:
-    ///   - payload: the message.
+    ///   - payload: the message, as the hook has got it.
     ///   - edits: places, and their new values in JSON; none removes what is there.
-    ///   - direction: who sends it.
+    ///   - message: what becomes of it.
     /// - Returns: the message.
     /// - Throws: an error with the code `unimplemented` for a message whose type is unknown, or with the code `unavailable` if
     ///   it is not known yet, and with the code `internal` for a message that is none, or has no place for a value.
     public func edited(
         _ payload: Span<UInt8>,
         _ edits: [(pointer: JSONPointer, json: [UInt8]?)],
-        _ direction: Direction
+        _ message: Message
     ) throws(RPCError) -> [UInt8] {
+        let direction = message.direction
         guard let types = generation.types, let type = messageType(direction) else {
             guard codec != .proto || rpcProtocol == .http else { throw unknownType }
-            return try editedJSON(payload, edits)
+            return try editedJSON(payload, edits, message)
         }
         let (message, output) = (worker.acquireQueue(), worker.acquireQueue())
         defer {
@@ -265,11 +263,11 @@ extension Call {
 
     private func editedJSON(
         _ payload: Span<UInt8>,
-        _ edits: [(pointer: JSONPointer, json: [UInt8]?)]
+        _ edits: [(pointer: JSONPointer, json: [UInt8]?)],
+        _ message: Message
     ) throws(RPCError) -> [UInt8] {
-        var flaw: MessageFlaw?
-        guard var value = parsed(payload, &flaw) else {
-            if let flaw { throw RPCError(flaw.code, "the message cannot be read: \(flaw.text)") }
+        guard var value = message.json(payload, self) else {
+            if let flaw = message.flaw { throw RPCError(flaw.code, "the message cannot be read: \(flaw.text)") }
             throw RPCError(.internal, "the message is not valid JSON")
         }
         for (pointer, json) in edits {

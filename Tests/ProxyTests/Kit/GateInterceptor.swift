@@ -23,6 +23,12 @@ struct GatePlan: InterceptorPlan, @unchecked Sendable {
                 Option("open", .strings, "The events whose hook releases what waits."),
                 Option("verdict", .string, "The code with which that rejects the first."),
                 Option("serial", .bool, default: "false", "Whether it wants one event after the other."),
+                Option(
+                    "reads",
+                    .bool,
+                    default: "false",
+                    "Whether it reads messages as JSON, and logs `read` of those."
+                ),
                 Option("upper", .bool, default: "false", "Whether messages become capitals."),
                 Option("drop", .strings, "The messages that go no further."),
                 Option("add", .map, "What comes behind a message."),
@@ -85,6 +91,8 @@ final class GateInterceptor: Interceptor {
 
     func requestHead(_ call: Call) -> Verdict { verdict("request head", nil, call) }
 
+    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool { options.bool("reads") }
+
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         change(payload, message, "request message", call)
     }
@@ -116,7 +124,7 @@ final class GateInterceptor: Interceptor {
 
     private func change(_ payload: Span<UInt8>, _ message: Message, _ kind: String, _ call: Call) -> Verdict {
         let event = "\(kind) \(message.number)"
-        let text = payload.string
+        let text = message.isRead ? "read" : payload.string
         if options.bool("upper") { message.replace(with: Array(text.uppercased().utf8).span) }
         if applies("drop", event) { message.drop() }
         for entry in options.map("add") where entry.name == event { message.add(Array(entry.text.utf8).span) }
