@@ -40,6 +40,15 @@ public enum JSON {
         return JSONDocument(bytes, index, meter).value(at: 0)
     }
 
+    /// The maximum number of bytes that the JSON of an error holds with its text.
+    private static let errorRoom = 1 << 20
+
+    /// Reads the JSON of an error, or of the end of a stream in Connect, which no meter counts.
+    ///
+    /// - Parameter bytes: The text.
+    /// - Returns: The value, or `nil` for text that is not JSON or would hold more than 1 MiB.
+    public static func error(in bytes: Span<UInt8>) -> JSONValue? { try? parse(bytes, room: errorRoom) }
+
     /// Returns the document of a text that Martlet has written, or `nil` if a name is there twice.
     static func document(of text: [UInt8], _ meter: MemoryMeter? = nil) -> JSONDocument? {
         var scanner = JSONScanner(text.span, maxEntries: .max)

@@ -39,21 +39,27 @@ extension Call {
     /// A message has come whole; `payload` is as it was sent.
     func messageCame(_ flags: UInt8, _ payload: Span<UInt8>, _ direction: Direction) {
         let isCompressed = flags & Envelope.compressed != 0
-        var decompressed: ByteQueue?
-        if isCompressed {
-            let queue = worker.acquireQueue()
-            if let error = decompress(payload, direction, into: queue) {
+        var decompressed = isCompressed ? worker.acquireQueue() : nil
+        var packing: Packing?
+        if let queue = decompressed {
+            do throws(RPCError) {
+                packing = try decompressSmall(payload, direction, into: queue)
+            } catch {
                 worker.release(queue)
                 return failBody(error, direction)
             }
-            decompressed = queue
+            if packing != nil {
+                worker.release(queue)
+                decompressed = nil
+            }
         }
         let message = makeMessage(direction)
         message.begin(
             message.number + 1,
             isCompressed: isCompressed,
             isPlain: flows[direction].form == .plain,
-            decompressed: decompressed
+            decompressed: decompressed,
+            packing: packing
         )
         let size = decompressed?.count ?? payload.count
         pass(.message(message), payload, direction, from: direction == .request ? 0 : run.chain.links.count - 1)
@@ -62,24 +68,7 @@ extension Call {
         if message === flows[direction].message { message.release() }
     }
 
-    func decompress(_ payload: Span<UInt8>, _ direction: Direction, into queue: ByteQueue) -> RPCError? {
-        let compression = compression(direction)
-        guard compression != .identity else {
-            return RPCError(
-                .internal,
-                "a \(direction.sender) message is compressed, but no header names the compression"
-            )
-        }
-        do throws(RPCError) {
-            let limit = callerLeg.listener.heldMessageLimit
-            try worker.decompress(payload, from: compression, direction, limit: limit, to: queue)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    private func compression(_ direction: Direction) -> Compression {
+    func compression(_ direction: Direction) -> Compression {
         direction == .request ? requestCompression : response.compression
     }
 
@@ -146,7 +135,7 @@ extension Call {
         return queue
     }
 
-    private func failBody(_ error: RPCError, _ direction: Direction) {
+    func failBody(_ error: RPCError, _ direction: Direction) {
         direction == .request ? failRequest(error) : failResponse(error)
     }
 

@@ -170,7 +170,7 @@ extension Call {
         response.endFrame = EndFrame(flags: flags, payload: arrived, content: arrived)
         guard flags & Envelope.compressed != 0 else { return }
         let plain = worker.acquireQueue()
-        let isSound = decompress(payload, .response, into: plain) == nil
+        let isSound = decompressEnd(payload, into: plain)
         if isSound { response.reader.end(decompressed: plain.readable) }
         let content = isSound ? plain.readable.array : nil
         response.endFrame = EndFrame(flags: flags, payload: arrived, content: content)

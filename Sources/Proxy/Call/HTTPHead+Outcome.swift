@@ -42,7 +42,7 @@ extension HTTPHead {
             for (name, value) in TrailerLines.fields(of: payload.span) { add(name: name.span, value: value.span) }
             return
         }
-        guard case .object(let members)? = (try? JSON.parse(payload.span))?["metadata"] else { return }
+        guard case .object(let members)? = JSON.error(in: payload.span)?["metadata"] else { return }
         for member in members {
             guard case .array(let values) = member.value else { continue }
             for case .string(let value) in values {

@@ -39,7 +39,7 @@ struct Outcome {
         switch conclusion {
         case .code(let code, let message): self.init(code: code, message: message)
         case .json(let bytes, _, let isEndStream):
-            let body = try? JSON.parse(bytes.span)
+            let body = JSON.error(in: bytes.span)
             guard let error = isEndStream ? body?.pointer("/error") : body, error != .null else {
                 // Only the end of a stream says by its silence that all went well.
                 let isSuccess = isEndStream && body != nil

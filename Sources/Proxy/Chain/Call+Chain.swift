@@ -104,10 +104,7 @@ extension Call {
             }
         }
         guard asks else { return true }
-        if let reading = reading(of: event, bytes, at: index) {
-            holdForReading(reading, index, event, bytes, direction)
-            return false
-        }
+        if case .message(let message) = event, waits(message, bytes, direction, at: index) { return false }
         let verdict = askNoting(index, event, bytes, direction)
         // What most return; nothing waits there.
         if case .next = verdict, event.isHead, flows.heldIndexes(direction) & 1 << UInt64(index) == 0 {

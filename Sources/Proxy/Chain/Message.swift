@@ -1,6 +1,7 @@
 internal import Bytes
 public import Documents
 public import Protocols
+internal import RPC
 
 /// What becomes of one message on its way through the chain.
 ///
@@ -30,6 +31,10 @@ public final class Message {
     /// Who sends it.
     public let direction: Direction
     private let queues: ByteQueuePool
+    /// The way to decompress the message, which is large and has not been decompressed yet.
+    private(set) var packing: Packing?
+    /// The reason why the message cannot be decompressed.
+    private(set) var error: RPCError?
     /// The message as JSON, once somebody has asked for it.
     private var view: JSONValue??
     /// What is wrong with a message that was asked for as JSON, and is not of its type.
@@ -108,9 +113,25 @@ public final class Message {
         (view, flaw) = (.some(message.value), message.flaw)
     }
 
+    /// Keeps the message if it has been decompressed, or the reason why it cannot be.
+    func unpack(_ output: LargeMessage.Output) {
+        (packing, error) = (nil, output.error)
+        guard let payload = output.payload else { return }
+        let queue = queues.acquire()
+        queue.append(payload)
+        current = queue
+    }
+
     /// Becomes the next message.
-    func begin(_ number: Int, isCompressed: Bool, isPlain: Bool = false, decompressed: ByteQueue? = nil) {
+    func begin(
+        _ number: Int,
+        isCompressed: Bool,
+        isPlain: Bool = false,
+        decompressed: ByteQueue? = nil,
+        packing: Packing? = nil
+    ) {
         release()
+        self.packing = packing
         if form != .enveloped { form = isPlain ? .plain : .bare }
         current = decompressed
         self.number = number
@@ -123,7 +144,7 @@ public final class Message {
     func release() {
         for queue in [current, arrived, replacement] { if let queue { queues.release(queue) } }
         (current, arrived, replacement) = (nil, nil, nil)
-        (added, view, flaw) = ([], nil, nil)
+        (added, view, flaw, packing, error) = ([], nil, nil, nil, nil)
     }
 
     /// Does what hooks have asked for.

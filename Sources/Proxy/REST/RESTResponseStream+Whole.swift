@@ -63,7 +63,7 @@ extension RESTResponseStream {
 
     /// The error that a body says, if it does.
     private func error(_ body: Span<UInt8>, status: Int) -> RPCError? {
-        guard status != 200, body.count <= Self.maxError, let json = try? JSON.parse(body),
+        guard status != 200, body.count <= Self.maxError, let json = JSON.error(in: body),
             json["code"]?.string.flatMap({ RPCCode(name: $0) }) != nil
         else { return nil }
         let fallback = RPCCode(inferredFromStatus: status)

@@ -23,7 +23,7 @@ extension RPCError {
         _ codec: MessageCodec,
         isForeign: Bool = false
     ) {
-        let json = body.count <= 64 * 1024 ? try? JSON.parse(body) : nil
+        let json = body.count <= 64 * 1024 ? JSON.error(in: body) : nil
         let status = json?["error"] ?? json
         let number = status?["code"]?.integer.flatMap { UInt8(exactly: $0) }
         let name = status?["status"]?.string?.lowercased()

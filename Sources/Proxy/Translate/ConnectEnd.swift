@@ -10,7 +10,7 @@ enum ConnectEnd {
 
     /// The metadata of the JSON that ends a stream, as trailers; none if it is no object.
     static func metadata(_ payload: Span<UInt8>) -> [(name: [UInt8], value: [UInt8])]? {
-        guard let end = try? JSON.parse(payload), case .object = end else { return nil }
+        guard let end = JSON.error(in: payload), case .object = end else { return nil }
         guard case .object(let members)? = end["metadata"] else { return [] }
         return members.flatMap { member -> [(name: [UInt8], value: [UInt8])] in
             guard case .array(let values) = member.value else { return [] }

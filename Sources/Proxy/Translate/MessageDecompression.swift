@@ -19,6 +19,15 @@ extension Call {
     ) throws(RPCError) -> [UInt8] {
         try worker.decompressed(body, from: Compression(name: contentEncoding), .response, limit: limit)
     }
+
+    /// Appends the bytes that the compressed frame at the end of a response stands for.
+    ///
+    /// - Returns: Whether it can be decompressed.
+    func decompressEnd(_ payload: Span<UInt8>, into queue: ByteQueue) -> Bool {
+        let (compression, limit) = (compression(.response), callerLeg.listener.heldMessageLimit)
+        guard compression != .identity else { return false }
+        return (try? worker.decompress(payload, from: compression, .response, limit: limit, to: queue)) != nil
+    }
 }
 
 extension Worker {
@@ -55,17 +64,24 @@ extension Worker {
         guard Compressor.supports(compression) else { throw .unknownCompression(direction) }
         do throws(DecompressionError) {
             try compressor.decompress(payload, from: compression, into: output, limit: limit)
-        } catch .overLimit {
-            let problem = "exceeds limits.held_message (\(limit) bytes) when decompressed"
-            throw RPCError(.resourceExhausted, "a \(direction) message \(problem)")
         } catch {
-            let code: RPCCode = direction == .request ? .invalidArgument : .internal
-            throw RPCError(code, "a \(direction) message cannot be decompressed")
+            throw RPCError(error, direction, limit: limit)
         }
     }
 }
 
 extension RPCError {
+    /// The error of a message that cannot be decompressed, or not within `limits.held_message`.
+    init(_ error: DecompressionError, _ direction: Direction, limit: Int) {
+        if error == .overLimit {
+            let problem = "exceeds limits.held_message (\(limit) bytes) when decompressed"
+            self.init(.resourceExhausted, "a \(direction) message \(problem)")
+        } else {
+            let code: RPCCode = direction == .request ? .invalidArgument : .internal
+            self.init(code, "a \(direction) message cannot be decompressed")
+        }
+    }
+
     /// Returns the error of a message whose compression Martlet does not know.
     static func unknownCompression(_ direction: Direction) -> RPCError {
         let problem = "the compression of the \(direction) messages is not supported"

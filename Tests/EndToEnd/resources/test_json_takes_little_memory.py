@@ -111,6 +111,15 @@ def call_http1(proxy, path, kind, shape):
     return status
 
 
+def call_http2(caller, path, kind, shape):
+    is_rpc = path.startswith("/t.")
+    content = packed(kind, shape) if is_rpc else b"{}" if path == "/call" else PLAIN[shape]
+    stream = caller.open(h2_peer.request(path, "POST", *(fields(path, kind) if is_rpc else [("content-type", kind)])))
+    caller.data(stream.id, content, end=True)
+    caller.wait(lambda: stream.is_over)
+    return stream
+
+
 def wait_for_release(proxy):
     eventually(lambda: proxy.metrics().total("martlet_held_memory_bytes") == 0, what="the memory given back")
 
@@ -122,6 +131,25 @@ def test_each_reader(proxy):
             before = proxy.own_memory()
             assert call_http1(proxy, path, kind, shape) in (200, 204, 500), (path, kind, shape)
             assert proxy.own_peak_memory() - before < MEMORY, (path, kind, shape)
+    wait_for_release(proxy)
+
+
+@pytest.mark.parametrize("container", [32, 64, 128])
+def test_each_reader_fits_a_small_container(martlet, recorder, tmp_path, container):
+    """By default half of a container's memory is for what is held; the process never takes the rest."""
+    text = CONFIGURATION.format(url=recorder(respond).url, directory=tmp_path)
+    proxy = martlet(text + f"limits: {{ memory: {container // 2}MiB }}\n")
+    caller = proxy.connect_h2()
+    caller.wait(lambda: caller.settings_are_known)
+    proxy.reset_peak_memory()
+    for shape in SHAPES:
+        for path, kind in CALLS:
+            assert call_http1(proxy, path, kind, shape) in (200, 204, 429, 500, 503), (path, kind, shape)
+            # The peer of these tests sends no more than a window.
+            if path != "/mock":
+                assert call_http2(caller, path, kind, shape).reset is None, (path, kind, shape)
+            assert call_http1(proxy, "/", "application/json", "ones") in (200, 429, 503)
+    assert proxy.own_peak_memory() < container * MIB
     wait_for_release(proxy)
 
 

@@ -1,4 +1,5 @@
 import Glibc
+import HTTP2Kit
 import Testing
 
 /// Messages that are read as JSON on another thread before an interceptor gets them.
@@ -128,6 +129,40 @@ import Testing
             call.say(Self.large, end: true)
             call.cancel()
             wait(for: "a finished canceled by caller", in: call)
+        }
+    }
+
+    @Test(arguments: [Gzip.compressed(Array(large.utf8)).dropLast(12) + [UInt8](repeating: 0, count: 12)])
+    func `a large message that cannot be decompressed ends the call`(_ broken: [UInt8]) {
+        run("", in: Style.streams) { call in
+            begin(call)
+            call.caller.send(.data(1, call.style.framed(Array(broken), flags: 1), end: true))
+            wait(for: "a finished invalid_argument", in: call)
+            call.callerReceives("head", "end invalid_argument a request message cannot be decompressed")
+        }
+    }
+
+    @Test func `a large message within no limit ends the call`() {
+        let chain = "{name: a, gate: {}}"
+        runCall(chain, in: Style.streams, on: [.sockets], listener: "limits: {held_message: 150KiB}", gzip: true) {
+            call in
+            begin(call)
+            call.say(Self.large, end: true)
+            wait(for: "a finished resource_exhausted", in: call)
+            let problem = "a request message exceeds limits.held_message (153600 bytes) when decompressed"
+            call.callerReceives("head", "end resource_exhausted \(problem)")
+        }
+    }
+
+    @Test func `a large message that nobody reads as JSON is decompressed and keeps its place`() {
+        runCall("{name: a, gate: {}}", in: Style.streams, on: [.sockets], gzip: true) { call in
+            begin(call)
+            call.say("1", Self.large, "3", end: true)
+            wait(for: "a request end", in: call)
+            let events = call.harness.eventLog.drain().map { $0.prefix(28) }
+            let messages = ["a request message 1 1", "a request message 2 \"aaaaaaa", "a request message 3 3"]
+            #expect(events == ["a request head"] + messages.map { $0.prefix(28) } + ["a request end"])
+            call.upstreamReceives("message* 1", "message* \"aaa…", "message* 3", "end")
         }
     }
 }
