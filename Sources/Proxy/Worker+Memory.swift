@@ -96,7 +96,7 @@ extension Worker {
     /// - Throws: An error for what is not JSON, or takes too much memory.
     func parsed(_ json: Span<UInt8>) throws(JSONError) -> JSONValue {
         do throws(JSONError) {
-            return try JSON.parse(json, meter: context.meter, room: context.memory.room)
+            return try JSON.parse(json, meter: context.meter, room: context.memory.messageRoom)
         } catch {
             if error.isTooLarge { counters.limitHit(.memory) }
             throw error

@@ -37,7 +37,7 @@ package final class Worker {
     /// Compresses and decompresses messages.
     private(set) lazy var compressor = Compressor()
     /// Converts messages.
-    private(set) lazy var messageCodec = MessageCodec()
+    private(set) lazy var messageCodec = MessageCodec { [memory = context.memory] in memory.messageRoom }
     private let network: any Network
     private let destination: (Upstream) -> Destination
     private let names: NameService

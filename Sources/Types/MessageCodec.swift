@@ -2,7 +2,7 @@ public import Bytes
 
 /// Turns messages from the wire format of Protobuf into ProtoJSON and back; belongs to one thread.
 ///
-/// What a message takes in memory meanwhile is bounded by what it may have in bytes.
+/// What a message takes in memory meanwhile is bounded by what it may have in bytes, and by the room that there is.
 public final class MessageCodec {
     /// The memory of a message, for each byte that it may have.
     private static let expansion = 8
@@ -11,8 +11,12 @@ public final class MessageCodec {
     /// How many fields the message that was converted last had that its type does not have, and that the result lacks therefore.
     public internal(set) var unknownFields = 0
 
-    /// Makes one.
-    public init() {}
+    private let room: () -> Int
+
+    /// Makes a codec.
+    ///
+    /// - Parameter room: Returns the maximum number of bytes that a message may take meanwhile.
+    public init(room: @escaping () -> Int = { .max }) { self.room = room }
 
     /// Appends the JSON of a message, which has no place for fields that its type does not have.
     ///
@@ -33,7 +37,7 @@ public final class MessageCodec {
         to output: ByteQueue
     ) throws(MessageError) {
         defer { arena.empty() }
-        arena.setLimit(Self.memory(limit))
+        arena.setLimit(memory(limit))
         let read = try Message(type, in: arena)
         try MessageWire.read(message, into: read, type, types, arena, 1)
         try MessageWire.checkRequired(read, type, types)
@@ -68,7 +72,7 @@ public final class MessageCodec {
         to output: ByteQueue
     ) throws(MessageError) {
         defer { arena.empty() }
-        arena.setLimit(Self.memory(limit))
+        arena.setLimit(memory(limit))
         let message = try Message(type, in: arena)
         var parser = JSONParser(try JSONReader(text, arena), types, arena, dropsUnknown: dropsUnknown)
         try parser.read(into: message, type, 1)
@@ -97,7 +101,7 @@ public final class MessageCodec {
         to output: ByteQueue
     ) throws(MessageError) {
         defer { arena.empty() }
-        arena.setLimit(Self.memory(limit))
+        arena.setLimit(memory(limit))
         let read = try Message(type, in: arena)
         try MessageWire.read(message, into: read, type, types, arena, 1)
         let editor = MessageEditor(types: types, arena: arena)
@@ -112,12 +116,12 @@ public final class MessageCodec {
         _ body: (MessageArena) throws(MessageError) -> Void
     ) throws(MessageError) {
         defer { arena.empty() }
-        arena.setLimit(Self.memory(limit))
+        arena.setLimit(memory(limit))
         try body(arena)
     }
 
     /// Even a small message needs its tables.
-    private static func memory(_ limit: Int) -> Int {
-        max(64 * 1024, min(limit, .max / 16) * expansion)
+    private func memory(_ limit: Int) -> Int {
+        max(64 * 1024, min(min(limit, .max / 16) * Self.expansion, room()))
     }
 }

@@ -52,7 +52,7 @@ struct LargeMessage: Sendable {
             output.error = error
             return output
         }
-        output.read = reading?.read(output.payload ?? bytes, room: memory.room)
+        output.read = reading?.read(output.payload ?? bytes, room: memory.messageRoom)
         return output
     }
 }

@@ -60,6 +60,9 @@ package final class MemoryBudget: Sendable {
     /// The bytes that may still be held for calls.
     var room: Int { max(0, callLimit - used) }
 
+    /// The bytes that a message may hold when it has been read: small ones are read whatever others hold.
+    var messageRoom: Int { max(64 * 1024, room) }
+
     /// Adds to what is held for calls, whether or not that is within the limit; takes away below zero.
     func add(_ bytes: Int) {
         held.add(bytes, ordering: .relaxed)

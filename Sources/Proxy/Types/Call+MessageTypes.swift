@@ -270,6 +270,11 @@ extension Call {
             if let flaw = message.flaw { throw RPCError(flaw.code, "the message cannot be read: \(flaw.text)") }
             throw RPCError(.internal, "the message is not valid JSON")
         }
+        // The changed message takes as much again.
+        guard value.heldBytes <= worker.context.memory.messageRoom else {
+            worker.counters.limitHit(.memory)
+            throw RPCError(.resourceExhausted, "the changed message takes more memory than limits.memory has left")
+        }
         for (pointer, json) in edits {
             if let json {
                 let new = (try? JSON.parse(json)) ?? .null

@@ -28,7 +28,7 @@ struct MessageReading: Sendable {
     /// - Returns: The JSON, which counts for no meter yet.
     func read(_ payload: [UInt8], room: Int) -> ReadMessage {
         guard typed != nil else { return ReadMessage { () throws(JSONError) in try JSON.parse(payload, room: room) } }
-        return read(payload.span, MessageCodec(), (ByteQueue(), ByteQueue())) { text throws(JSONError) in
+        return read(payload.span, MessageCodec { room }, (ByteQueue(), ByteQueue())) { text throws(JSONError) in
             try JSON.parse(text, room: room)
         }
     }

@@ -9,6 +9,7 @@ from support.http1.peer import connect
 from support.http1.recorder import OK
 from support.http2 import h2_peer
 from support.protocol import envelope
+from support.schemas import compiled
 from support.wait import eventually
 
 pytestmark = pytest.mark.alone
@@ -48,6 +49,21 @@ routes:
   - {{ match: {{ service: t.Record }}, chain: record }}
   - {{}}
 """
+SCHEMA = """
+syntax = "proto3";
+package t;
+message M { repeated M parts = 1; repeated int32 numbers = 2; string x = 3; string z = 4; }
+service Rules { rpc Get(M) returns (M); }
+service Set { rpc Get(M) returns (M); }
+service Mock { rpc Get(M) returns (M); }
+service Record { rpc Get(M) returns (M); }
+"""
+TYPED = [
+    ("application/json", b'{"parts":[' + b",".join([b"{}"] * (SIZE // 3 - 8)) + b"]}"),
+    ("application/grpc+json", b'{"numbers":[' + b",".join([b"1"] * (SIZE // 2 - 8)) + b"]}"),
+    ("application/grpc", b"\x0a\x00" * (SIZE // 2)),
+    ("application/grpc-web+proto", b"\x10\x01" * (SIZE // 2)),
+]
 STREAMS = 40
 OTHERS = 5
 
@@ -148,6 +164,28 @@ def test_each_reader_fits_a_small_container(martlet, recorder, tmp_path, contain
             # The peer of these tests sends no more than a window.
             if path != "/mock":
                 assert call_http2(caller, path, kind, shape).reset is None, (path, kind, shape)
+            assert call_http1(proxy, "/", "application/json", "ones") in (200, 429, 503)
+    assert proxy.own_peak_memory() < container * MIB
+    wait_for_release(proxy)
+
+
+@pytest.mark.parametrize("container", [32, 64, 128])
+def test_typed_messages_fit_a_small_container(martlet, recorder, tmp_path, container):
+    (tmp_path / "t.proto").write_text(SCHEMA)
+    schema = tmp_path / "t.binpb"
+    schema.write_bytes(compiled(tmp_path, "t.proto"))
+    text = CONFIGURATION.format(url=recorder(respond).url, directory=tmp_path)
+    proxy = martlet(text + f"types: {{ files: [{schema}] }}\nlimits: {{ memory: {container // 2}MiB }}\n")
+    caller = proxy.connect_h2()
+    caller.wait(lambda: caller.settings_are_known)
+    proxy.reset_peak_memory()
+    for kind, message in TYPED:
+        for path in ("/t.Rules/Get", "/t.Set/Get", "/t.Mock/Get", "/t.Record/Get"):
+            stream = caller.open(h2_peer.request(path, "POST", *fields(path, kind)))
+            content = gzip.compress(message, 9)
+            caller.data(stream.id, content if kind == "application/json" else envelope(1, content), end=True)
+            caller.wait(lambda stream=stream: stream.is_over)
+            assert stream.reset is None, (path, kind)
             assert call_http1(proxy, "/", "application/json", "ones") in (200, 429, 503)
     assert proxy.own_peak_memory() < container * MIB
     wait_for_release(proxy)
