@@ -52,7 +52,7 @@ routes:
 SCHEMA = """
 syntax = "proto3";
 package t;
-message M { repeated M parts = 1; repeated int32 numbers = 2; string x = 3; string z = 4; }
+message M { repeated M parts = 1; repeated int32 numbers = 2; string x = 3; string z = 4; bool found = 5; }
 service Rules { rpc Get(M) returns (M); }
 service Set { rpc Get(M) returns (M); }
 service Mock { rpc Get(M) returns (M); }
