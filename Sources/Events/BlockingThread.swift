@@ -21,8 +21,8 @@ public final class BlockingThread: Sendable {
     /// Where types of messages are made; it starts when there is the first, and ends with the process.
     public static let types = BlockingThread(name: "martlet-types")
 
-    /// Where large messages are read as JSON; it starts when there is the first, and ends with the process.
-    public static let messages = BlockingThread(name: "martlet-json")
+    /// The thread that decompresses large messages and reads them as JSON; it starts with the first, and ends with the process.
+    public static let messages = BlockingThread(name: "martlet-large")
 
     /// Where bodies of requests are kept in files; it starts when there is the first, and ends with the process.
     public static let spool = BlockingThread(name: "martlet-spool")

@@ -2,7 +2,7 @@ public import Bytes
 
 /// Turns messages from the wire format of Protobuf into ProtoJSON and back; belongs to one thread.
 ///
-/// What a message takes in memory meanwhile is bounded by what it may have in bytes, and by the room that there is.
+/// The memory of a conversion is bounded by the size that the message may have, and by the room that there is.
 public final class MessageCodec {
     /// The memory of a message, for each byte that it may have.
     private static let expansion = 8

@@ -132,8 +132,8 @@ final class MessageInterceptor: Interceptor {
         tee = plan.tee.map { MessageTee($0, on: worker) }
     }
 
-    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool {
-        plan.changes != nil || size <= plan.requirements?.maxJSON ?? 0
+    func maxJSON(of message: Message, _ call: Call) -> Int {
+        plan.changes != nil && !call.hasMessageTypes ? .max : plan.requirements?.maxJSON ?? 0
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {

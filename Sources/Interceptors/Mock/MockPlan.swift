@@ -114,9 +114,7 @@ final class MockInterceptor: Interceptor {
         }
     }
 
-    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool {
-        call[stateOf: self] != nil
-    }
+    func maxJSON(of message: Message, _ call: Call) -> Int { call[stateOf: self] == nil ? 0 : .max }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         if case .passed(let passed)? = call[stateOf: self] {

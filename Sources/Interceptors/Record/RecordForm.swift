@@ -36,13 +36,22 @@ struct RecordForm: Sendable {
 
     // MARK: Messages
 
+    /// Whether a message is read as the JSON of its type, and not as it is written.
+    func readsJSON(of message: Message, _ call: Call) -> Bool {
+        switch call.codec {
+        case .proto: call.hasMessageTypes
+        case .json: call.redactions.hasPointers || message.direction == .request || !call.hasMessageTypes
+        case .other: call.redactions.hasPointers
+        }
+    }
+
     /// A message.
     func message(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Text {
         guard payload.count <= maxMessage else { return cut(payload.count) }
         let isRequest = message.direction == .request
         var value: JSONValue?
-        if call.redactions.hasPointers || call.codec == .proto || isRequest && call.codec == .json {
-            if call.codec != .proto || call.hasMessageTypes { value = message.json(payload, call) }
+        if readsJSON(of: message, call) {
+            value = message.json(payload, call)
         } else if call.codec == .json {
             value = try? call.parsed(payload)
         }

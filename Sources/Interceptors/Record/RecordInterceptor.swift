@@ -107,8 +107,8 @@ final class RecordInterceptor: Interceptor {
         return .next
     }
 
-    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool {
-        size <= form.maxMessage && call.codec != .other
+    func maxJSON(of message: Message, _ call: Call) -> Int {
+        form.readsJSON(of: message, call) ? form.maxMessage : 0
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {

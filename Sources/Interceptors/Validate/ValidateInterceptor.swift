@@ -33,8 +33,8 @@ final class ValidateInterceptor: Interceptor {
         validation(of: call).responseHead(head, call)
     }
 
-    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool {
-        message.number == 1 && validation(of: call).hasCandidates
+    func maxJSON(of message: Message, _ call: Call) -> Int {
+        message.number == 1 && validation(of: call).hasCandidates ? .max : 0
     }
 
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {

@@ -61,7 +61,7 @@ extension Call {
             decompressed: decompressed,
             packing: packing
         )
-        let size = decompressed?.count ?? payload.count
+        let size = packing == nil ? decompressed?.count ?? payload.count : Self.large
         pass(.message(message), payload, direction, from: direction == .request ? 0 : run.chain.links.count - 1)
         worker.turns.passed(size)
         // Unless somebody keeps it: a stream at rest does not hold its last message.

@@ -198,8 +198,9 @@ extension Call {
     }
 
     /// Whether a link asks for a message of a response, and not only for its bytes.
-    private func asksForMessage(_ message: Message, _ index: Int) -> Bool {
-        run.chain.links[index].events.contains(message.form == .plain ? .plainBodies : .responseMessages)
+    func asksForMessage(_ message: Message, _ index: Int) -> Bool {
+        if message.direction == .request { return true }
+        return run.chain.links[index].events.contains(message.form == .plain ? .plainBodies : .responseMessages)
     }
 
     /// Does what an interceptor says of an event; true if it goes on to the next link.

@@ -43,11 +43,6 @@ extension Call {
         let (counters, counter) = (worker.counters, run.chain.links[index].counter)
         counters.verdict(counter, .suspend)
         suspension.resumedAgain = { counters.verdict(counter, .late) }
-        wait(for: suspension, index, direction)
-    }
-
-    /// Lets the call wait until the suspension is resumed, or `timeouts.suspension` ends the call.
-    func wait(for suspension: Suspension, _ index: Int, _ direction: Direction) {
         guard !suspension.isResumed else { return wasResumed(direction, index) }
         suspension.resumed = { [unowned self] in wasResumed(direction, index) }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
@@ -87,7 +82,7 @@ extension Call {
     }
 
     /// Pauses the source if too much is held, and reports that to the first suspension at the index.
-    private func boundHeld(_ direction: Direction, at index: Int) {
+    func boundHeld(_ direction: Direction, at index: Int) {
         if flows[direction].queues.events > callerLeg.listener.heldEventLimit
             || flows[direction].queues.bytes > callerLeg.listener.heldByteLimit
         {
@@ -98,7 +93,7 @@ extension Call {
     }
 
     /// A suspension has been resumed: what can leave the interceptor leaves it, but not in the middle of a hook.
-    private func wasResumed(_ direction: Direction, _ index: Int) {
+    func wasResumed(_ direction: Direction, _ index: Int) {
         if hooks.mayDrain(direction, index) { drain(direction, index) }
     }
 
@@ -114,6 +109,7 @@ extension Call {
         queue.isDraining = true
         while !isOver {
             deliver(queue, direction)
+            failUnread(queue, direction)
             guard !isOver, let held = queue.events.first, let verdict = verdict(on: held, index, direction) else {
                 break
             }
@@ -180,7 +176,7 @@ extension Call {
         }
     }
 
-    func hasResumed(_ suspension: Suspension, _ index: Int, _ event: ChainEvent, _ direction: Direction) {
+    private func hasResumed(_ suspension: Suspension, _ index: Int, _ event: ChainEvent, _ direction: Direction) {
         let time = suspension.began > .start ? worker.context.loop.clock.now - suspension.began : .zero
         worker.counters.interceptorTook(run.chain.links[index].counter, time)
         trace?.resumed(index, event.label(direction), after: time)

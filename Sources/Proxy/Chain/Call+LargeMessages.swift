@@ -9,7 +9,7 @@ internal import Telemetry
 /// milliseconds, in which the worker serves its other calls.
 extension Call {
     /// The size from which on a message is large.
-    private static let large = 128 * 1024
+    static let large = 128 * 1024
 
     /// Appends the bytes that a compressed message stands for, unless it is large.
     ///
@@ -50,7 +50,7 @@ extension Call {
     func waits(_ message: Message, _ bytes: Span<UInt8>, _ direction: Direction, at index: Int) -> Bool {
         if let reading = reading(of: message, bytes, at: index) {
             hold(.message(message), bytes, direction, at: index, .reading(reading))
-            wait(for: reading, index, direction)
+            waitToRead(reading, index, direction)
             return true
         }
         guard let error = message.error else { return false }
@@ -58,38 +58,56 @@ extension Call {
         return true
     }
 
+    /// Lets a message wait until it has been read, which takes as long as the messages before it take.
+    private func waitToRead(_ reading: Suspension, _ index: Int, _ direction: Direction) {
+        reading.resumed = { [unowned self] in wasResumed(direction, index) }
+        ledger.wait(index, at: worker.context.loop.now)
+        reading.begin(nil, at: worker.context.loop.now, worker.services.tasks)
+    }
+
     /// Returns what a message has to wait for at a link, or `nil` if the link may have it at once.
     private func reading(of message: Message, _ bytes: Span<UInt8>, at index: Int) -> Suspension? {
+        let interceptor = run.interceptor(index)
         if let packing = message.packing {
+            guard asksForMessage(message, index) else { return nil }
             guard !isClosing else {
                 message.withArrived(bytes) {
-                    let large = LargeMessage(bytes: $0.array, packing: packing, reading: nil)
+                    let large = LargeMessage(bytes: $0.array, packing: packing, reading: nil, maxJSON: 0)
                     message.unpack(large.output(within: worker.context.memory))
                 }
                 return nil
             }
-            let reads = run.interceptor(index).readsJSON(of: message, Self.large + 1, self)
-            return message.withArrived(bytes) { reading($0, of: message, packing, reads: reads) }
+            return message.withArrived(bytes) {
+                reading($0, of: message, packing, maxJSON: interceptor.maxJSON(of: message, self))
+            }
         }
         guard !message.isRead, !isClosing else { return nil }
         return message.withPayload(or: bytes) { payload in
-            guard payload.count >= Self.large, run.interceptor(index).readsJSON(of: message, payload.count, self)
-            else { return nil }
-            return reading(payload, of: message, nil, reads: true)
+            guard payload.count >= Self.large else { return nil }
+            let maxJSON = interceptor.maxJSON(of: message, self)
+            return payload.count <= maxJSON ? reading(payload, of: message, nil, maxJSON: maxJSON) : nil
         }
     }
 
-    private func reading(_ payload: Span<UInt8>, of message: Message, _ packing: Packing?, reads: Bool) -> Suspension {
+    private func reading(
+        _ payload: Span<UInt8>,
+        of message: Message,
+        _ packing: Packing?,
+        maxJSON: Int
+    ) -> Suspension {
         let large = LargeMessage(
             bytes: payload.array,
             packing: packing,
-            reading: reads ? reading(message.direction) : nil
+            reading: reading(message.direction),
+            maxJSON: maxJSON
         )
         let (memory, counters) = (worker.context.memory, worker.counters)
         let held = HeldMemory(of: memory)
         held.add(payload.count)
         let suspension = Suspension(on: .messages) {
-            large.output(within: memory)
+            let output = large.output(within: memory)
+            held.add(output.heldBytes)
+            return output
         } then: { [meter = worker.context.meter] output in
             message.unpack(output)
             guard let read = output.read else { return }
@@ -100,22 +118,23 @@ extension Call {
         return suspension
     }
 
-    /// Hands to a link what waits for that there, in its order, as far as that can be: what came before it may wait further.
+    /// Hands the undelivered events of a link to it, in order, until one has to be read or the first event of all may leave.
     func deliver(_ queue: HoldQueue, _ direction: Direction) {
         let index = queue.index
-        while !isOver, let place = queue.firstUndelivered {
+        while !isOver, let place = queue.firstUndelivered, place == 0 || !queue.mayLeave {
             let event = queue.events[place].event
             if case .reading(let reading) = queue.events[place].state {
                 guard reading.isResumed else { return }
-                hasResumed(reading, index, event, direction)
+                if flows[direction].queues.recount(queue, at: place) { boundHeld(direction, at: index) }
             } else {
                 guard place == 0 || !run.chain.links[index].isSerial else { return }
                 if case .message(let message) = event, let reading = reading(of: message, Span(), at: index) {
                     queue.events[place].state = .reading(reading)
-                    return wait(for: reading, index, direction)
+                    return waitToRead(reading, index, direction)
                 }
             }
-            if case .message(let message) = event, let error = message.error { return failBody(error, direction) }
+            // Its error counts when it is the first: those before it may still go on.
+            if case .message(let message) = event, message.error != nil { return }
             let bytes = queue.events[place].bytes
             let verdict =
                 if let bytes {
@@ -129,8 +148,28 @@ extension Call {
             case .suspend(let suspension) where suspension.claim():
                 queue.events[place].state = .suspended(suspension)
                 begin(suspension, index, direction)
+            case .reject, .respond, .reset:
+                guard place > 0, direction == .request else { fallthrough }
+                _ = settle(verdict, index, event, Span(), direction)
+                return
             default: queue.events[place].state = .delivered(verdict)
             }
         }
+    }
+
+    /// Ends a direction with the first event of a link, if that is a message that cannot be decompressed.
+    func failUnread(_ queue: HoldQueue, _ direction: Direction) {
+        guard case .message(let message)? = queue.events.first?.event, let error = message.error else { return }
+        var end: ResponseEnd?
+        for case .responseEnd(let held) in queue.events.map(\.event) { end = held }
+        releaseHeld(direction, from: queue.index)
+        flows[direction].queues.isPaused = false
+        releaseRest(direction)
+        guard let end else { return failBody(error, direction) }
+        // The links behind this one have seen the end already.
+        if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
+        record.decider = .martlet
+        let failed = ResponseEnd(failing: error, trailers: end.trailers, rpcProtocol)
+        pass(.responseEnd(failed), .response, from: queue.index)
     }
 }

@@ -57,7 +57,7 @@ public struct CallMask {
 
     /// Returns the body of an error in plain HTTP, or of Connect, without credentials.
     public func error(_ body: [UInt8]) -> [UInt8] {
-        guard let value = JSON.error(in: body.span) else { return message(body) }
+        guard let value = try? JSON.parse(body) else { return message(body) }
         let shown = error(value)
         return shown == value ? body : shown.bytes
     }

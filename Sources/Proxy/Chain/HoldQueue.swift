@@ -16,7 +16,7 @@ final class HoldQueue {
             case ready
             /// The message waits until it has been read as JSON, and is handed to the interceptor then.
             case reading(Suspension)
-            /// It waits only for those before it, and then gets a verdict that is known, and not `next`.
+            /// An event with a known verdict other than `next`, which counts after the events before it.
             case delivered(Verdict)
             /// It waits for those before it to be handed to the interceptor, which wants one after the other.
             case undelivered
@@ -42,9 +42,15 @@ final class HoldQueue {
         /// The bytes of the event where it has no place of its own for them.
         let bytes: ByteQueue?
         var state: State
+        /// The number of bytes that count for it.
+        fileprivate var counted = 0
+
+        init(event: ChainEvent, bytes: ByteQueue?, state: State) {
+            (self.event, self.bytes, self.state) = (event, bytes, state)
+        }
 
         /// How many bytes it holds.
-        var size: Int {
+        fileprivate var size: Int {
             if case .message(let message) = event { return message.heldBytes }
             return bytes?.count ?? 0
         }
@@ -58,6 +64,15 @@ final class HoldQueue {
 
     init(index: Int) {
         self.index = index
+    }
+
+    /// Whether the first event may leave.
+    var mayLeave: Bool {
+        switch events.first?.state {
+        case .suspended(let suspension)?, .headSuspended(let suspension)?: suspension.isResumed
+        case .ready?, .delivered?: true
+        case .reading?, .undelivered?, nil: false
+        }
     }
 
     /// Whether the interceptor may not get what comes: an event before that waits to be handed to it, or its verdict to count.
@@ -121,19 +136,32 @@ struct DirectionQueues {
     mutating func hold(_ held: HoldQueue.HeldEvent, at index: Int) {
         let queue = queue(at: index) ?? HoldQueue(index: index)
         if queue.events.isEmpty, self.queue(at: index) == nil { queues.append(queue) }
+        var held = held
+        held.counted = held.size
         queue.events.append(held)
         events += 1
-        bytes += held.size
+        bytes += held.counted
+    }
+
+    /// Counts an event anew, which holds more than when it came.
+    ///
+    /// - Returns: Whether it holds more.
+    mutating func recount(_ queue: HoldQueue, at place: Int) -> Bool {
+        let more = queue.events[place].size - queue.events[place].counted
+        queue.events[place].counted += more
+        bytes += more
+        return more > 0
     }
 
     /// Appends bytes to those that an event at the end of a queue holds.
     ///
     /// - Returns: Whether the last event of the queue holds bytes and waits only for those before it.
     mutating func append(_ added: Span<UInt8>, at index: Int) -> Bool {
-        guard let last = queue(at: index)?.events.last, case .ready = last.state, let held = last.bytes else {
-            return false
-        }
+        guard let queue = queue(at: index), let last = queue.events.last, case .ready = last.state,
+            let held = last.bytes
+        else { return false }
         held.append(added)
+        queue.events[queue.events.count - 1].counted += added.count
         bytes += added.count
         return true
     }
@@ -143,7 +171,7 @@ struct DirectionQueues {
         lastLeft = now
         let held = queue.events.removeFirst()
         events -= 1
-        bytes -= held.size
+        bytes -= held.counted
         return held
     }
 
@@ -160,7 +188,7 @@ struct DirectionQueues {
         }
         queues.removeAll { $0.index >= index }
         events -= removed.count
-        for held in removed { bytes -= held.size }
+        for held in removed { bytes -= held.counted }
         return removed
     }
 }

@@ -18,15 +18,15 @@ public protocol Interceptor: AnyObject {
     /// What it keeps for one call: `call[stateOf: self]`.
     associatedtype CallState = Never
 
-    /// Whether the hooks ask for ``Message/json(_:_:)`` of a large message, which is read on another thread then before they get
-    /// it.
+    /// Returns the size of the largest message for which the hooks ask for ``Message/json(_:_:)``.
+    ///
+    /// A message of 128 KiB or more is read on another thread then, before they get it.
     ///
     /// - Parameters:
-    ///   - message: The message.
-    ///   - size: The number of bytes of its payload, at least 128 KiB.
+    ///   - message: A message of at least 128 KiB.
     ///   - call: The call.
-    /// - Returns: Whether it is to be read.
-    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool
+    /// - Returns: A number of bytes; 0 if the hooks do not read the message as JSON.
+    func maxJSON(of message: Message, _ call: Call) -> Int
     /// The head of the request has come; `call.request` may be changed.
     func requestHead(_ call: Call) -> Verdict
     /// A message of the request has come. Rejecting it ends the call.
@@ -52,7 +52,7 @@ public protocol Interceptor: AnyObject {
 }
 
 extension Interceptor {
-    public func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool { false }
+    public func maxJSON(of message: Message, _ call: Call) -> Int { 0 }
     public func requestHead(_ call: Call) -> Verdict { .next }
     public func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict { .next }
     public func requestEnd(_ call: Call) -> Verdict { .next }

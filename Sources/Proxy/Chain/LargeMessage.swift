@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Compressors
+internal import Documents
 internal import Protocols
 internal import RPC
 
@@ -26,22 +27,27 @@ struct Packing: Sendable {
 
 /// A large message on its way through another thread, which decompresses it and reads it as JSON.
 struct LargeMessage: Sendable {
-    /// What has become of a message.
+    /// The result of reading a large message.
     struct Output: Sendable {
         /// The decompressed message, if it was compressed.
         fileprivate(set) var payload: [UInt8]?
-        /// The message as JSON, if somebody asks for that.
+        /// The message as JSON, if it is small enough for those who read it so.
         fileprivate(set) var read: ReadMessage?
         /// The reason why it cannot be decompressed.
         fileprivate(set) var error: RPCError?
+
+        /// The number of bytes that the output holds.
+        var heldBytes: Int { (payload?.count ?? 0) + (read?.value?.heldBytes ?? 0) }
     }
 
     /// The message as it came.
     let bytes: [UInt8]
     /// The way to decompress it, or `nil` if it is not compressed.
     let packing: Packing?
-    /// The way to read it as JSON, or `nil` if nobody asks for that.
+    /// The way to read it as JSON.
     let reading: MessageReading?
+    /// The size of the largest message that is read as JSON.
+    let maxJSON: Int
 
     /// Decompresses the message and reads it; its JSON holds at most what `memory` has room for.
     func output(within memory: MemoryBudget) -> Output {
@@ -52,7 +58,8 @@ struct LargeMessage: Sendable {
             output.error = error
             return output
         }
-        output.read = reading?.read(output.payload ?? bytes, room: memory.messageRoom)
+        let payload = output.payload ?? bytes
+        if payload.count <= maxJSON { output.read = reading?.read(payload, room: memory.messageRoom) }
         return output
     }
 }

@@ -109,8 +109,8 @@ public final class Suspension {
         if case .resumed = state { true } else { false }
     }
 
-    /// The call waits from now on, as long as `timer` lets it.
-    func begin(_ timer: Timer, at now: Instant, _ tasks: LoopTasks) {
+    /// The call waits from now on, as long as a timer lets it.
+    func begin(_ timer: Timer?, at now: Instant, _ tasks: LoopTasks) {
         self.timer = timer
         self.began = now
         task = start?(tasks, self)

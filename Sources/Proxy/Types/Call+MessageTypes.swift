@@ -256,7 +256,7 @@ extension Call {
             message.removeAll()
             try codec.appendJSON(of: output.readable, type, types.set, types.form, limit: limit, to: message)
         } catch {
-            throw RPCError(.internal, error.description)
+            throw RPCError(error.reason == .tooLarge ? .resourceExhausted : .internal, error.description)
         }
         return message.readable.array
     }

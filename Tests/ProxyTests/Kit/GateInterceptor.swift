@@ -91,7 +91,7 @@ final class GateInterceptor: Interceptor {
 
     func requestHead(_ call: Call) -> Verdict { verdict("request head", nil, call) }
 
-    func readsJSON(of message: Message, _ size: Int, _ call: Call) -> Bool { options.bool("reads") }
+    func maxJSON(of message: Message, _ call: Call) -> Int { options.bool("reads") ? .max : 0 }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         change(payload, message, "request message", call)
