@@ -180,6 +180,11 @@ extension Call {
         let time = suspension.began > .start ? worker.context.loop.clock.now - suspension.began : .zero
         worker.counters.interceptorTook(run.chain.links[index].counter, time)
         trace?.resumed(index, event.label(direction), after: time)
+        endWait()
+    }
+
+    /// Counts time for what the call does next, and no longer for the interceptor at which it has waited.
+    func endWait() {
         let phase: TimeLedger.Phase = upstreamLeg.attempt.map { $0.isConnected ? .attempt : .connecting } ?? .chain
         ledger.enter(phase, at: worker.context.loop.now)
     }

@@ -109,6 +109,8 @@ extension Call {
             held.add(output.heldBytes)
             return output
         } then: { [meter = worker.context.meter] output in
+            // The meter and the queue count the same from here on.
+            held.add(-held.bytes)
             message.unpack(output)
             guard let read = output.read else { return }
             if read.exceedsMemory { counters.limitHit(.memory) }
@@ -125,6 +127,7 @@ extension Call {
             let event = queue.events[place].event
             if case .reading(let reading) = queue.events[place].state {
                 guard reading.isResumed else { return }
+                endWait()
                 if flows[direction].queues.recount(queue, at: place) { boundHeld(direction, at: index) }
             } else {
                 guard place == 0 || !run.chain.links[index].isSerial else { return }
@@ -163,8 +166,7 @@ extension Call {
         var end: ResponseEnd?
         for case .responseEnd(let held) in queue.events.map(\.event) { end = held }
         releaseHeld(direction, from: queue.index)
-        flows[direction].queues.isPaused = false
-        releaseRest(direction)
+        if direction == .response { releaseRest(direction) }
         guard let end else { return failBody(error, direction) }
         // The links behind this one have seen the end already.
         if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
