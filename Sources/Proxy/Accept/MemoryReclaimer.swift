@@ -11,7 +11,7 @@ final class MemoryReclaimer: EndOfTurn {
     private static let part = 32
     /// The time without a search after one that has found too little.
     private static let pause = 10 * Duration.millisecond
-    /// The time for which a connection has to be idle: the request of a new one may be on its way.
+    /// The time for which a connection has to be idle or unfinished: what a new one begins with may be on its way.
     private static let grace = 10 * Duration.millisecond
     /// The maximum number of idle connections to upstreams that one search closes.
     private static let maxUpstreams = 8
@@ -32,6 +32,8 @@ final class MemoryReclaimer: EndOfTurn {
     private var nextSearch = Instant.min
     private var rejectUntil = Instant.min
     private var isDue = false
+    /// Whether the other workers have been asked to close idle connections, before any that is new here closes.
+    private var hasAskedOthers = false
     private var timer: Timer?
 
     /// Creates a reclaimer; `askOthers` has the other workers call `makeRoom`.
@@ -83,18 +85,26 @@ final class MemoryReclaimer: EndOfTurn {
 
     func endOfTurn() {
         isDue = false
-        guard budget.connectionExcess > 0 else { return }
-        guard loop.now >= nextSearch else {
-            if let timer, !timer.isArmed { timer.arm(at: nextSearch) }
+        guard budget.connectionExcess > 0 else {
+            hasAskedOthers = false
             return
         }
-        // A closed session releases its tables only after this turn: close a few, and look again in the next one.
-        guard closeWithoutCall(limit: 1, while: { budget.connectionExcess > 0 }) || endCalls() else {
+        guard loop.now >= nextSearch else { return searchLater() }
+        let last: Rank = hasAskedOthers || budget.isFullOfConnections ? .new : .idle
+        // A closed session releases its tables only after this turn: close a few, and search again in the next one.
+        guard closeWithoutCall(limit: 1, upTo: last, while: { budget.connectionExcess > 0 }) || endCalls() else {
             nextSearch = loop.now + Self.pause
-            return
+            guard last == .idle else { return }
+            hasAskedOthers = true
+            askOthers()
+            return searchLater()
         }
         isDue = true
         loop.atNextTurn(self)
+    }
+
+    private func searchLater() {
+        if let timer, !timer.isArmed { timer.arm(at: nextSearch) }
     }
 
     // MARK: Connections without a call
@@ -111,10 +121,12 @@ final class MemoryReclaimer: EndOfTurn {
         init(_ connection: CallerConnection, idleBefore time: Instant) {
             self.connection = connection
             since = connection.unfinishedSince ?? connection.idleSince
-            if connection.unfinishedSince != nil {
+            if since >= time {
+                rank = .new
+            } else if connection.unfinishedSince != nil {
                 rank = .unfinished
             } else {
-                rank = connection.isIdle && !connection.isNew && since < time ? .idle : .new
+                rank = connection.isIdle && !connection.isNew ? .idle : .new
             }
         }
 
