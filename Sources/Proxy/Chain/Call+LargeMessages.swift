@@ -67,24 +67,24 @@ extension Call {
 
     /// Returns what a message has to wait for at a link, or `nil` if the link may have it at once.
     private func reading(of message: Message, _ bytes: Span<UInt8>, at index: Int) -> Suspension? {
-        let interceptor = run.interceptor(index)
         if let packing = message.packing {
             guard asksForMessage(message, index) else { return nil }
             guard !isClosing else {
                 message.withArrived(bytes) {
-                    let large = LargeMessage(bytes: $0.array, packing: packing, reading: nil, maxJSON: 0)
+                    let reading = reading(message.direction)
+                    let large = LargeMessage(bytes: $0.array, packing: packing, reading: reading, maxJSON: 0)
                     message.unpack(large.output(within: worker.context.memory))
                 }
                 return nil
             }
             return message.withArrived(bytes) {
-                reading($0, of: message, packing, maxJSON: interceptor.maxJSON(of: message, self))
+                reading($0, of: message, packing, maxJSON: run.interceptor(index).maxJSON(of: message, self))
             }
         }
         guard !message.isRead, !isClosing else { return nil }
         return message.withPayload(or: bytes) { payload in
             guard payload.count >= Self.large else { return nil }
-            let maxJSON = interceptor.maxJSON(of: message, self)
+            let maxJSON = run.interceptor(index).maxJSON(of: message, self)
             return payload.count <= maxJSON ? reading(payload, of: message, nil, maxJSON: maxJSON) : nil
         }
     }
@@ -163,8 +163,7 @@ extension Call {
     /// Ends a direction with the first event of a link, if that is a message that cannot be decompressed.
     func failUnread(_ queue: HoldQueue, _ direction: Direction) {
         guard case .message(let message)? = queue.events.first?.event, let error = message.error else { return }
-        var end: ResponseEnd?
-        for case .responseEnd(let held) in queue.events.map(\.event) { end = held }
+        let end = direction == .response ? flows.response.queues.end(from: queue.index) : nil
         releaseHeld(direction, from: queue.index)
         if direction == .response { releaseRest(direction) }
         guard let end else { return failBody(error, direction) }

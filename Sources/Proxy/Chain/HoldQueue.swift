@@ -166,6 +166,14 @@ struct DirectionQueues {
         return true
     }
 
+    /// Returns the end of a response that waits at an index or at those behind it.
+    func end(from index: Int) -> ResponseEnd? {
+        for queue in queues where queue.index >= index {
+            for case .responseEnd(let end) in queue.events.map(\.event) { return end }
+        }
+        return nil
+    }
+
     /// Takes the first event out of a queue, which goes with its last one.
     mutating func removeFirst(of queue: HoldQueue, at now: Instant) -> HoldQueue.HeldEvent {
         lastLeft = now

@@ -45,7 +45,7 @@ struct LargeMessage: Sendable {
     /// The way to decompress it, or `nil` if it is not compressed.
     let packing: Packing?
     /// The way to read it as JSON.
-    let reading: MessageReading?
+    let reading: MessageReading
     /// The size of the largest message that is read as JSON.
     let maxJSON: Int
 
@@ -59,7 +59,7 @@ struct LargeMessage: Sendable {
             return output
         }
         let payload = output.payload ?? bytes
-        if payload.count <= maxJSON { output.read = reading?.read(payload, room: memory.messageRoom) }
+        if payload.count <= maxJSON { output.read = reading.read(payload, room: memory.messageRoom) }
         return output
     }
 }

@@ -55,13 +55,15 @@ extension Call {
 
     /// Returns a message as JSON; `flaw` becomes the reason if it is not valid for its type, or takes too much memory.
     public func json(_ payload: Span<UInt8>, _ direction: Direction, _ flaw: inout MessageFlaw?) -> JSONValue? {
+        let reading = reading(direction)
+        guard reading.typed != nil else { return parsed(payload, &flaw) }
         let (message, text) = (worker.acquireQueue(), worker.acquireQueue())
         defer {
             worker.release(message)
             worker.release(text)
         }
         let worker = worker
-        let read = reading(direction).read(payload, worker.messageCodec, (message, text)) { json throws(JSONError) in
+        let read = reading.read(payload, worker.messageCodec, (message, text)) { json throws(JSONError) in
             try worker.parsed(json)
         }
         if let found = read.flaw { flaw = found }

@@ -84,7 +84,7 @@ struct ReadMessage: Sendable {
     let value: JSONValue?
     /// The reason why the message is not valid for its type, or takes too much memory.
     let flaw: MessageFlaw?
-    /// Whether its JSON takes more memory than there is.
+    /// Whether the JSON of the message takes more memory than there is.
     let exceedsMemory: Bool
 
     private init(_ value: JSONValue?, _ flaw: MessageFlaw?, exceedsMemory: Bool) {

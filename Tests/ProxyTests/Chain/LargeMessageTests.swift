@@ -132,11 +132,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [Gzip.compressed(Array(large.utf8)).dropLast(12) + [UInt8](repeating: 0, count: 12)])
-    func `a large message that cannot be decompressed ends the call`(_ broken: [UInt8]) {
+    /// The large message, compressed, whose last bytes are wrong.
+    private static let broken = Gzip.compressed(Array(large.utf8)).dropLast(12) + [UInt8](repeating: 0, count: 12)
+
+    @Test func `a large message that cannot be decompressed ends the call`() {
         run("", in: Style.streams) { call in
             begin(call)
-            call.caller.send(.data(1, call.style.framed(Array(broken), flags: 1), end: true))
+            call.caller.send(.data(1, call.style.framed(Array(Self.broken), flags: 1), end: true))
             wait(for: "a finished invalid_argument", in: call)
             call.callerReceives("head", "end invalid_argument a request message cannot be decompressed")
         }
@@ -163,6 +165,33 @@ import Testing
             let messages = ["a request message 1 1", "a request message 2 \"aaaaaaa", "a request message 3 3"]
             #expect(events == ["a request head"] + messages.map { $0.prefix(28) } + ["a request end"])
             call.upstreamReceives("message* 1", "message* \"aaa…", "message* 3", "end")
+        }
+    }
+
+    @Test(arguments: ["", ", {name: b, gate: {sees: [response end], hold: [response end]}}"])
+    func `a large message of a response that cannot be decompressed ends it with an error`(_ behind: String) {
+        let chain = "{name: a, gate: {reads: true}}\(behind)"
+        runCall(chain, in: Style.streams, on: [.sockets], gzip: true) { call in
+            begin(call)
+            call.hangUp()
+            call.upstreamReceives("end")
+            call.respond()
+            call.reply("1")
+            call.callerReceives("head", "message* 1")
+            call.upstream.send(.data(1, call.style.framed(Array(Self.broken), flags: 1)))
+            call.reply("3")
+            call.conclude()
+            if !behind.isEmpty {
+                // The end of the upstream or the error, whichever comes first.
+                wait(for: "b response end", in: call)
+                call.harness.gates["b"].releaseAll()
+            }
+            wait(for: "a finished", in: call)
+            call.callerReceives("end internal a response message cannot be decompressed")
+            call.callerReceives()
+            let ends = call.harness.eventLog.drain().filter { $0.contains("response end") }
+            #expect(ends.filter { $0.hasPrefix("a") } == ["a response end internal"], "\(call.style)")
+            #expect(ends.count { $0.hasPrefix("b") } == (behind.isEmpty ? 0 : 1), "\(call.style)")
         }
     }
 }
